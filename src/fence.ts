@@ -1,0 +1,10 @@
+const epochDigits = 12;
+const counterDigits = 16;
+
+/**
+ * A fence: (epoch, counter) as one decimal string of fixed width, so that comparing texts compares fences.
+ * A later exclusive holder of a resource always has a larger one.
+ */
+export function fenceText(epoch: string, counter: string): string {
+  return epoch.padStart(epochDigits, '0') + counter.padStart(counterDigits, '0');
+}

@@ -1,0 +1,261 @@
+import type { Owner } from '../owner.js';
+import type { Queryable } from './database.js';
+import type { TaskState } from './task-state.js';
+
+/**
+ * What the store answers and changes: one method a query, each one round trip unless it says otherwise.
+ * README.md beside this file tells the rules. Durations in milliseconds, 64-bit numbers as decimal strings.
+ */
+export interface Store {
+  readonly namespace: string;
+
+  // Schema
+  migrate(): Promise<{ applied: string[] }>;
+  pendingMigrations(): Promise<string[]>;
+
+  // Namespace and epochs
+  /** Records the kind and address of the lock table, or throws WrongTable when others are recorded. */
+  claimLockTable(table: { kind: string; address: string }): Promise<void>;
+  readNamespace(): Promise<NamespaceRow>;
+  /** Runs `build` while every claim waits; see README.md, "A new epoch". Several round trips. */
+  rebuild<T>(build: (rebuild: Rebuild) => Promise<T>): Promise<T>;
+
+  // Dispatch and reading
+  /** Inserts tasks in one round trip, in `queryable` when given (a caller's transaction). */
+  insertTasks(tasks: NewTask[], options?: { queryable?: Queryable; notify?: boolean }): Promise<void>;
+  getTask(id: string): Promise<TaskRow | null>;
+  /** Newest first, without payloads and results. */
+  listTasks(filter: TaskFilter): Promise<TaskRow[]>;
+  /** Of the tasks named, those that are in a final state. */
+  settledAmong(ids: string[]): Promise<string[]>;
+  /** Distinct resources of unsettled tasks, in order, after a name. */
+  resourcesInUse(page: { after: string | null; limit: number }): Promise<string[]>;
+
+  // Admission
+  /** Whether a pass would find something for these lanes; cheap enough to be asked every second. */
+  admissionNeeded(epoch: string): Promise<boolean>;
+  /** One admission pass; `busy-elsewhere` when another process has it. Several round trips. */
+  admissionPass<T>(pass: (admission: Admission) => Promise<T>): Promise<T | 'busy-elsewhere'>;
+
+  // The life of a task
+  /** The second half of a claim. One autocommit call; must never be repeated after an unknown outcome. */
+  claimTasks(claim: { worker: string; epoch: string; claims: Claim[] }): Promise<ClaimOutcome>;
+  /** Final states and retries, each guarded by state, entry and worker. */
+  finishTasks(worker: string, finishes: Finish[]): Promise<FinishOutcome[]>;
+  /** Raises the entry of each task that waits with it, or that this worker runs with it. */
+  giveBackTasks(worker: string, tasks: TaskEntry[]): Promise<GiveBackOutcome[]>;
+  /** Gives back once, with more resources, a running task whose hold lacks some; `refused` the second time. */
+  readmitWithResources(
+    worker: string,
+    task: TaskEntry & { exclusive: string[]; shared: string[] },
+  ): Promise<{ nextEntry: number } | 'refused'>;
+  /** Replaces the progress of tasks that this worker runs with that entry. */
+  writeProgress(worker: string, progress: (TaskEntry & { progress: unknown[] })[]): Promise<void>;
+  /** All that the worker runs: (task, entry) in any running-like state. */
+  runningOf(worker: string): Promise<TaskEntry[]>;
+
+  // Workers
+  registerWorker(worker: NewWorker): Promise<{ incarnation: string }>;
+  /** Raises the counter. `reaped` when no row was changed. */
+  beat(incarnation: string): Promise<'beaten' | 'reaped'>;
+  listWorkers(page: { after: string | null; limit: number }): Promise<WorkerRow[]>;
+  /** What live workers serve, for admission. */
+  servingWorkers(): Promise<{ queues: string[]; names: string[]; versions: Record<string, string> }[]>;
+  /** Deletes the row of a worker that stopped in order and runs nothing; `running` otherwise. */
+  removeWorker(incarnation: string): Promise<'removed' | 'running'>;
+  /** Marks the worker dead for good; waits for its claims and finishes under way. */
+  reapWorker(incarnation: string): Promise<'reaped' | 'gone'>;
+  /** Settles one running-like task of a reaped worker by its policy. */
+  settleLostTask(worker: string, task: TaskEntry): Promise<LostTaskOutcome>;
+}
+
+export interface NamespaceRow {
+  epoch: string | null;
+  identity: string | null;
+  tableKind: string | null;
+  tableAddress: string | null;
+}
+
+/** Inside the exclusive advisory lock of a namespace. */
+export interface Rebuild {
+  namespace: NamespaceRow;
+  /** A number larger than every epoch this namespace has drawn, and than `seen`. */
+  drawEpoch(seen: string | null): Promise<string>;
+  /** Running-like tasks in order of id, with what their holds need. */
+  runningLike(page: { after: string | null; limit: number }): Promise<RunningLikeTask[]>;
+  commitEpoch(epoch: { epoch: string; identity: string }): Promise<void>;
+}
+
+export interface RunningLikeTask extends HoldSource {
+  owner: Owner | null;
+  fence: string | null;
+}
+
+/** What a hold is made of. */
+export interface HoldSource {
+  id: string;
+  entry: number;
+  lane: string;
+  priority: number;
+  place: string;
+  exclusive: string[];
+  shared: string[];
+}
+
+/** Inside the advisory lock of admission. */
+export interface Admission {
+  /** Grows from pass to pass. */
+  pass: string;
+  /** The committed epoch, or null before the first. */
+  epoch: string | null;
+  /** Makes tasks admissible whose time has come; returns how many. */
+  makeDue(limit: number): Promise<number>;
+  /** Lanes with tasks that wait, are due and are not admitted in the epoch; not only those that are served. */
+  lanesToAdmit(epoch: string): Promise<string[]>;
+  /** The first tasks of those lanes in order of place, after a place. */
+  tasksToAdmit(request: {
+    epoch: string;
+    lanes: string[];
+    afterPlace: string;
+    limit: number;
+  }): Promise<HoldSource[]>;
+  /** Marks tasks as admitted; returns those that did not wait with that entry any more. */
+  markAdmitted(epoch: string, tasks: TaskEntry[]): Promise<RefusedMark[]>;
+}
+
+/** `runs`: the task runs with that very entry, so its hold must stay. */
+export interface RefusedMark extends TaskEntry {
+  runs: boolean;
+}
+
+export interface TaskEntry {
+  task: string;
+  entry: number;
+}
+
+export interface Claim extends TaskEntry {
+  fence: string;
+}
+
+/**
+ * `reaped`: the worker is dead to the store; do nothing more. `epoch`: forget these claims. Otherwise, per claim,
+ * the row that now runs, or `refused` with whether it runs here with that very entry already.
+ */
+export type ClaimOutcome =
+  | { status: 'reaped' }
+  | { status: 'epoch' }
+  | { status: 'claimed'; claimed: TaskRow[]; refused: (TaskEntry & { runsHere: boolean })[] };
+
+export type Finish = TaskEntry &
+  (
+    | { state: 'completed'; result: unknown }
+    | { state: 'failed'; error: TaskError }
+    | { state: 'retry'; error: TaskError; delayMs: number }
+  );
+
+/** `refused`: the state, the entry or the worker is another by now, or the worker was reaped. */
+export interface FinishOutcome extends TaskEntry {
+  outcome: 'finished' | 'refused';
+}
+
+/** `refused`: neither waiting with that entry nor running here with it. */
+export interface GiveBackOutcome extends TaskEntry {
+  nextEntry: number | 'refused';
+}
+
+export type LostTaskOutcome =
+  | { outcome: 'given-back'; nextEntry: number }
+  | { outcome: 'failed' }
+  | { outcome: 'refused' };
+
+export interface TaskError {
+  code: string;
+  message: string;
+  reason?: string;
+}
+
+/** The policies of a definition; null where the definition was not loaded at dispatch. */
+export interface Policies {
+  maxAttempts: number;
+  maxCrashes: number;
+  backoff: { initialMs: number; maxMs: number };
+  onWorkerLost: 'retry' | 'fail' | null;
+  timeoutMs: number | null;
+}
+
+export interface NewTask {
+  id: string;
+  name: string;
+  queue: string;
+  payload: unknown;
+  exclusive: string[];
+  shared: string[];
+  priority: number;
+  needs: Record<string, string>;
+  runAt: string | null;
+  parent: string | null;
+  policies: Policies | null;
+}
+
+export interface TaskRow {
+  id: string;
+  name: string;
+  state: TaskState;
+  queue: string;
+  lane: string;
+  payload: unknown;
+  exclusive: string[];
+  shared: string[];
+  priority: number;
+  place: string;
+  entry: number;
+  attempt: number;
+  crashes: number;
+  policies: Policies | null;
+  fence: string | null;
+  worker: Owner | null;
+  parent: string | null;
+  readmitted: boolean;
+  runAt: string | null;
+  createdAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+  progress: unknown[];
+  result: unknown;
+  error: TaskError | null;
+}
+
+export interface TaskFilter {
+  states?: TaskState[];
+  name?: string;
+  /** The id of the last task of the page before. */
+  after: string | null;
+  limit: number;
+}
+
+export interface NewWorker {
+  name: string;
+  kind: 'worker' | 'api';
+  host: string;
+  pid: number;
+  /** Boot id, pid namespace and start time of the process, as far as the platform tells. */
+  identity: Record<string, string>;
+  ttlMs: number;
+  concurrency: number;
+  queues: string[];
+  names: string[];
+  versions: Record<string, string>;
+}
+
+export interface WorkerRow extends Omit<NewWorker, 'identity'> {
+  incarnation: string;
+  identity: Record<string, string>;
+  /** The heartbeat counter: it alone tells that a worker lives. */
+  counter: string;
+  reaped: boolean;
+  startedAt: string;
+  lastHeartbeat: string;
+  /** Whether the last beat is younger than the TTL by the database's clock: for display, never a decision. */
+  online: boolean;
+  running: string[];
+}
