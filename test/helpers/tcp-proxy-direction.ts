@@ -1,0 +1,43 @@
+import type { Socket } from 'node:net';
+
+/** One direction of a proxied connection: what `from` says goes to `to`, in order, late, or not for now. */
+export class Direction {
+  latencyMs: number;
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #held: (() => void)[] = [];
+  #silent: boolean;
+  #lastArrival = 0;
+
+  constructor(from: Socket, to: Socket, latencyMs: number, silent: boolean) {
+    this.#from = from;
+    this.#to = to;
+    this.latencyMs = latencyMs;
+    this.#silent = silent;
+    from.on('data', (chunk: Buffer) => this.#later(() => void to.write(chunk)));
+    from.once('end', () => this.#later(() => to.end()));
+    from.on('error', () => this.#later(() => to.resetAndDestroy()));
+    from.once('close', () => this.#later(() => to.destroySoon()));
+    to.on('error', () => {});
+  }
+
+  silence(silent: boolean): void {
+    this.#silent = silent;
+    if (silent) return;
+    for (const deliver of this.#held.splice(0)) this.#schedule(deliver);
+  }
+
+  #later(deliver: () => void): void {
+    if (this.#silent) this.#held.push(deliver);
+    else this.#schedule(deliver);
+  }
+
+  // A chunk never overtakes an earlier one, also when the latency shrinks between them.
+  #schedule(deliver: () => void): void {
+    const now = performance.now();
+    const arrival = Math.max(this.#lastArrival, now + this.latencyMs);
+    this.#lastArrival = arrival;
+    if (arrival <= now) deliver();
+    else setTimeout(() => (this.#silent ? this.#held.push(deliver) : deliver()), arrival - now);
+  }
+}
