@@ -49,6 +49,8 @@ export interface Store {
     worker: string,
     task: TaskEntry & { exclusive: string[]; shared: string[] },
   ): Promise<{ nextEntry: number } | 'refused'>;
+  /** Writes the policies of tasks that this worker runs with that entry and that were dispatched without any. */
+  writePolicies(worker: string, policies: (TaskEntry & { policies: Policies })[]): Promise<void>;
   /** Replaces the progress of tasks that this worker runs with that entry. */
   writeProgress(worker: string, progress: (TaskEntry & { progress: unknown[] })[]): Promise<void>;
   /** All that the worker runs: (task, entry) in any running-like state. */
