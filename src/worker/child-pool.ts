@@ -1,4 +1,5 @@
-import type { TaskRow } from '../store/store.js';
+import type { HandlerDispatchOptions } from '../tasks/dispatch/dispatch-signature.js';
+import type { Task } from '../tasks/task.js';
 
 /**
  * Child processes that run handlers, one job at a time each, and are used again. Each leads a process group of
@@ -25,7 +26,7 @@ export interface ChildJob {
 
 /** What the handler's context is made of in the child. */
 export interface ChildContext {
-  task: TaskRow;
+  task: Task;
   attempt: number;
   fence: string;
 }
@@ -41,13 +42,14 @@ export interface ChildRequests {
 export interface ChildLogLine {
   level: 'debug' | 'info' | 'warn' | 'error';
   message: string;
-  fields: Record<string, unknown>;
+  fields: object;
 }
 
 export interface ChildDispatch {
   name: string;
   payload: unknown;
-  options: Record<string, unknown>;
+  /** Dates have become ISO 8601 texts. */
+  options: HandlerDispatchOptions;
 }
 
 export interface ChildRun {
