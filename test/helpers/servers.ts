@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { inject } from 'vitest';
-import type {} from './global-setup.js';
 
 /** The Redis of this run. */
 export function sharedRedisUrl(): string {

@@ -3,15 +3,11 @@ import type { Socket } from 'node:net';
 /** One direction of a proxied connection: what `from` says goes to `to`, in order, late, or not for now. */
 export class Direction {
   latencyMs: number;
-  readonly #from: Socket;
-  readonly #to: Socket;
   readonly #held: (() => void)[] = [];
   #silent: boolean;
   #lastArrival = 0;
 
   constructor(from: Socket, to: Socket, latencyMs: number, silent: boolean) {
-    this.#from = from;
-    this.#to = to;
     this.latencyMs = latencyMs;
     this.#silent = silent;
     from.on('data', (chunk: Buffer) => this.#later(() => void to.write(chunk)));
