@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { chunksOf, countResources } from './chunks.js';
+
+const sizes = (chunks: unknown[][]): number[] => chunks.map((chunk) => chunk.length);
+
+test('a batch without weights is cut at 100 items, in order', () => {
+  const items = Array.from({ length: 250 }, (_, index) => index);
+  const chunks = chunksOf(items);
+  expect(sizes(chunks)).toEqual([100, 100, 50]);
+  expect(chunks.flat()).toEqual(items);
+});
+
+test('a batch is cut before the weights of a call exceed 1,000', () => {
+  expect(chunksOf([400, 600, 1, 999, 1], (weight) => weight)).toEqual([[400, 600], [1, 999], [1]]);
+});
+
+test('an item of 1,000 goes alone, beside items that weigh nothing', () => {
+  expect(sizes(chunksOf([0, 1_000, 0, 1_000], (weight) => weight))).toEqual([3, 1]);
+});
+
+test('an item heavier than a call goes alone', () => {
+  expect(chunksOf([1, 5_000, 1], (weight) => weight)).toEqual([[1], [5_000], [1]]);
+});
+
+test('an empty batch makes no call', () => {
+  expect(chunksOf([])).toEqual([]);
+});
+
+test('the weight of a hold is the number of its resources', () => {
+  expect(countResources({ exclusive: ['a', 'b'], shared: ['c'] })).toBe(3);
+});
