@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const forbidden = [
+  ['src/owner.ts', './store/store.js'],
+  ['src/holdfast.ts', './cli/main.js'],
+  ['src/locks/lock-table.ts', '../store/store.js'],
+  ['src/locks/redis/redis-table.ts', '../../tasks/task.js'],
+  ['src/locks/memory/memory-table.ts', '../../worker/worker.js'],
+  ['src/store/store.ts', '../locks/lock-table.js'],
+  ['src/store/pg/pool.ts', '../../recovery/rebuild.js'],
+  ['src/tasks/task.ts', '../worker/worker.js'],
+  ['src/tasks/dispatch/dispatch.ts', '../../holdfast.js'],
+  ['src/worker/worker.ts', '../cli/main.js'],
+  ['src/worker/attempt.ts', '../index.js'],
+  ['src/recovery/rebuild.ts', '../embedded/embedded.js'],
+  ['src/embedded/embedded.ts', '../cli/main.js'],
+] as const;
+const allowed = [
+  ['src/index.ts', './holdfast.js'],
+  ['src/locks/redis/scripts.ts', '../lock-table.js'],
+  ['src/store/tasks.ts', '../owner.js'],
+  ['src/tasks/definition.ts', '../store/store.js'],
+  ['src/worker/claiming.ts', '../locks/lock-table.js'],
+  ['src/cli/main.ts', '../index.js'],
+] as const;
+
+let folder: string;
+let complaints: Set<string>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-layers-'));
+  cpSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'));
+  for (const [file, imported] of [...forbidden, ...allowed]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), `export * from '${imported}';\n`);
+  }
+  complaints = await restrictedImports();
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The files in which the linter finds a forbidden import. */
+function restrictedImports(): Promise<Set<string>> {
+  const oxlint = join(root, 'node_modules/oxlint/bin/oxlint');
+  return new Promise((resolve) => {
+    execFile(process.execPath, [oxlint, '-f', 'unix'], { cwd: folder }, (_error, stdout) => {
+      const lines = stdout.split('\n').filter((line) => line.includes('no-restricted-imports'));
+      resolve(new Set(lines.map((line) => line.slice(0, line.indexOf(':')))));
+    });
+  });
+}
+
+test.each(forbidden)('%s may not import %s', (file) => {
+  expect(complaints).toContain(file);
+});
+
+test.each(allowed)('%s may import %s', (file) => {
+  expect(complaints).not.toContain(file);
+});
