@@ -1,4 +1,5 @@
 import type { ClientConfig } from 'pg';
+import { ThreadHeartbeat } from './heartbeat-main-side.js';
 
 /**
  * Proves that one incarnation is alive, and tells when it can no longer be proven. Beats run in a thread of
@@ -50,5 +51,5 @@ export interface HeartbeatOptions {
 }
 
 export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
-  throw new Error(`not written yet: ${options.incarnation}`);
+  return new ThreadHeartbeat(options);
 }

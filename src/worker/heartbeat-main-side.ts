@@ -1,0 +1,158 @@
+import { Worker } from 'node:worker_threads';
+import { compiledFile } from '../entry-point.js';
+import { Fenced, Unavailable } from '../errors.js';
+import { checkAtDeadline } from './deadline.js';
+import type { FromHeartbeatThread, HeartbeatThreadData, ToHeartbeatThread } from './heartbeat-messages.js';
+import { plainError } from './heartbeat-messages.js';
+import { beatText } from './heartbeat-query.js';
+import { HeartbeatState } from './heartbeat-state.js';
+import type { Heartbeat, HeartbeatOptions } from './heartbeat.js';
+import { newWatchdogAddress } from './watchdog-address.js';
+
+const stopLimitMs = 2_000;
+
+/** The side of a heartbeat that lives in the thread of the worker; see Heartbeat. */
+export class ThreadHeartbeat implements Heartbeat {
+  readonly watchdogAddress: string = newWatchdogAddress();
+  readonly #options: HeartbeatOptions;
+  readonly #state = new HeartbeatState();
+  readonly #fenced = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  #thread: Worker | null = null;
+  #exited: Promise<unknown> = Promise.resolve();
+  #deadlineCheck: { stop(): void } | null = null;
+  #lastError: unknown = null;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+  }
+
+  get fenced(): AbortSignal {
+    return this.#fenced.signal;
+  }
+
+  mayAct(): boolean {
+    const may = this.#state.mayAct();
+    if (!may && this.#state.fenced) this.#fence();
+    return may;
+  }
+
+  onBeat(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async start(): Promise<void> {
+    const thread = new Worker(compiledFile(import.meta.url, './heartbeat-thread.js'), {
+      workerData: this.#threadData(),
+      // Nothing of the user's, a preloaded module say, belongs into this thread.
+      execArgv: [],
+    });
+    this.#thread = thread;
+    this.#exited = new Promise((resolve) => thread.once('exit', resolve));
+    thread.on('message', (message: FromHeartbeatThread) => this.#hear(message));
+    thread.on('error', (error) => this.#report(error));
+    thread.on('exit', () => this.#end('lost'));
+    this.#deadlineCheck = checkAtDeadline(
+      () => this.#state.deadline,
+      () => this.mayAct(),
+    );
+    try {
+      await this.#firstBeat();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#end('stopped');
+    const { promise, timer } = limit(stopLimitMs);
+    await Promise.race([this.#exited, promise]);
+    clearTimeout(timer);
+    await this.#thread?.terminate();
+  }
+
+  async #firstBeat(): Promise<void> {
+    const { ttlMs } = this.#options;
+    const { promise: late, timer } = limit(ttlMs);
+    let forget = (): void => {};
+    const beaten = new Promise<void>((resolve) => {
+      forget = this.onBeat(resolve);
+    });
+    const ended = new Promise<void>((resolve) => this.fenced.addEventListener('abort', () => resolve()));
+    await Promise.race([beaten, ended, this.#exited, late]);
+    clearTimeout(timer);
+    forget();
+    this.fenced.throwIfAborted();
+    if (this.mayAct()) return;
+    throw new Unavailable(`No heartbeat was confirmed within the TTL of ${ttlMs} ms.`, {
+      cause: this.#lastError,
+    });
+  }
+
+  #threadData(): HeartbeatThreadData {
+    const { beater, incarnation, ttlMs } = this.#options;
+    const postgres =
+      beater.kind === 'caller'
+        ? null
+        : { connection: beater.connection, text: beatText(beater.namespace), incarnation };
+    return { memory: this.#state.memory, ttlMs, watchdogAddress: this.watchdogAddress, postgres };
+  }
+
+  #hear(message: FromHeartbeatThread): void {
+    if (message.type === 'failed') this.#report(message.error);
+    else if (message.type === 'beat-asked') void this.#beat();
+    else if (message.type === 'ended') this.mayAct();
+    else if (message.type === 'beaten' && this.mayAct()) for (const listener of this.#listeners) listener();
+  }
+
+  /** For the thread, which has no connection of its own. */
+  async #beat(): Promise<void> {
+    const { beater } = this.#options;
+    if (beater.kind === 'postgres') return;
+    try {
+      this.#tell({ type: 'beat-answered', outcome: await beater.beat() });
+    } catch (error) {
+      this.#tell({ type: 'beat-failed', error: plainError(error) });
+    }
+  }
+
+  #end(status: 'lost' | 'stopped'): void {
+    this.#state.end(status);
+    this.#deadlineCheck?.stop();
+    this.mayAct();
+    this.#tell({ type: 'stop' });
+  }
+
+  /** Idempotent. The thread is told too: it closes the children's watchdogs, and they kill the children. */
+  #fence(): void {
+    if (this.#fenced.signal.aborted) return;
+    this.#deadlineCheck?.stop();
+    this.#tell({ type: 'state-changed' });
+    this.#fenced.abort(new Fenced(fencedMessages[this.#state.status] ?? 'This worker was fenced.'));
+  }
+
+  #tell(message: ToHeartbeatThread): void {
+    this.#thread?.postMessage(message);
+  }
+
+  #report(error: unknown): void {
+    this.#lastError = error;
+    this.#options.onError?.(error);
+  }
+}
+
+const fencedMessages: Record<string, string> = {
+  reaped: 'This worker was declared dead, so its tasks may run elsewhere by now.',
+  late: 'No heartbeat was confirmed in time, so this worker may be declared dead.',
+  lost: 'The heartbeat thread ended, so this worker cannot prove that it is alive.',
+};
+
+function limit(ms: number): { promise: Promise<void>; timer: NodeJS.Timeout } {
+  let timer: NodeJS.Timeout | undefined;
+  const promise = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return { promise, timer: timer as unknown as NodeJS.Timeout };
+}

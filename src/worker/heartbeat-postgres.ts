@@ -1,0 +1,84 @@
+import type { ClientConfig } from 'pg';
+import pg from 'pg';
+import { Unavailable } from '../errors.js';
+import type { PostgresConnection } from './heartbeat.js';
+import type { ThreadBeater } from './heartbeat-loop.js';
+
+export interface PostgresBeaterOptions {
+  connection: PostgresConnection;
+  /** An UPDATE that takes the incarnation as $1 and changes its row unless it is reaped. */
+  text: string;
+  incarnation: string;
+  /** For connecting and beating together, in milliseconds. */
+  limitMs: number;
+  onError: (error: unknown) => void;
+}
+
+interface Session {
+  client: pg.Client;
+  connected: Promise<unknown>;
+}
+
+/** Beats on a connection of its own, which is made anew after any failure. */
+export class PostgresBeater implements ThreadBeater {
+  readonly #options: PostgresBeaterOptions;
+  #session: Session | null = null;
+
+  constructor(options: PostgresBeaterOptions) {
+    this.#options = options;
+  }
+
+  async beat(): Promise<'beaten' | 'reaped'> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(this.#tooSlow()), this.#options.limitMs);
+    });
+    const beat = this.#beat();
+    try {
+      return await Promise.race([beat, limit]);
+    } catch (error) {
+      // Whoever lost the race rejects later, or never.
+      beat.catch(() => {});
+      // After a lost reply this connection would answer the next beat with the reply to this one.
+      this.close();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Without a farewell: the server may be out of reach. A beat under way rejects. */
+  close(): void {
+    const session = this.#session;
+    this.#session = null;
+    session?.client.connection.stream.destroy();
+  }
+
+  async #beat(): Promise<'beaten' | 'reaped'> {
+    this.#session ??= this.#open();
+    const { client, connected } = this.#session;
+    await connected;
+    const { rowCount } = await client.query(this.#options.text, [this.#options.incarnation]);
+    return rowCount === 0 ? 'reaped' : 'beaten';
+  }
+
+  #open(): Session {
+    const client = new pg.Client({ ...clientConfig(this.#options.connection), keepAlive: true });
+    client.on('error', (error) => {
+      // Between beats nobody else would tell; during one its rejection does so too.
+      if (this.#session?.client !== client) return;
+      this.#session = null;
+      this.#options.onError(error);
+    });
+    return { client, connected: client.connect() };
+  }
+
+  #tooSlow(): Unavailable {
+    return new Unavailable(`PostgreSQL did not answer a heartbeat within ${this.#options.limitMs} ms.`);
+  }
+}
+
+function clientConfig(connection: PostgresConnection): ClientConfig {
+  const config = typeof connection === 'string' ? { connectionString: connection } : connection;
+  return { application_name: 'holdfast heartbeat', ...config };
+}

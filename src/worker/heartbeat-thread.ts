@@ -1,0 +1,71 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Moment } from './deadline.js';
+import { checkAtDeadline, fencingMarginMs, momentAfter } from './deadline.js';
+import { HeartbeatLoop } from './heartbeat-loop.js';
+import type { ThreadBeater } from './heartbeat-loop.js';
+import type { FromHeartbeatThread, HeartbeatThreadData, ToHeartbeatThread } from './heartbeat-messages.js';
+import { plainError } from './heartbeat-messages.js';
+import { PostgresBeater } from './heartbeat-postgres.js';
+import { HeartbeatState } from './heartbeat-state.js';
+import { AskingBeater } from './heartbeat-asking.js';
+import { WatchdogServer } from './watchdog-server.js';
+
+const { memory, ttlMs, watchdogAddress, postgres } = workerData as HeartbeatThreadData;
+const state = new HeartbeatState(memory);
+const server = new WatchdogServer(watchdogAddress, state);
+const asking = new AskingBeater(() => tell({ type: 'beat-asked' }));
+const loop = new HeartbeatLoop({
+  beater: postgres === null ? asking : postgresBeater(postgres),
+  intervalMs: ttlMs / 3,
+  onBeaten,
+  onReaped: () => end('reaped'),
+  onError,
+});
+const deadlineCheck = checkAtDeadline(() => state.deadline, endIfEnded);
+
+parentPort?.on('message', (message: ToHeartbeatThread) => {
+  if (message.type === 'beat-answered') asking.answer(message.outcome);
+  else if (message.type === 'beat-failed') asking.fail(new Error(message.error.message));
+  else if (message.type === 'stop') end('stopped');
+  else endIfEnded();
+});
+await server.listen();
+tell({ type: 'listening' });
+loop.start();
+
+function onBeaten(sentAt: Moment): void {
+  const deadline = postgres === null ? null : momentAfter(sentAt, ttlMs - fencingMarginMs(ttlMs));
+  if (!state.confirm(deadline)) return endIfEnded();
+  server.announceDeadline();
+  tell({ type: 'beaten' });
+}
+
+/** The worker's thread, or the deadline, may have ended it meanwhile. */
+function endIfEnded(): void {
+  if (state.mayAct() || state.status === 'starting') return;
+  // Kills the children first.
+  server.close();
+  loop.stop();
+  deadlineCheck.stop();
+  tell({ type: 'ended' });
+  parentPort?.close();
+}
+
+function end(status: 'reaped' | 'stopped'): void {
+  state.end(status);
+  endIfEnded();
+}
+
+function postgresBeater(settings: NonNullable<HeartbeatThreadData['postgres']>): ThreadBeater {
+  // Within one TTL three beats can be tried to the end, four when they fail at once.
+  return new PostgresBeater({ ...settings, limitMs: ttlMs / 4, onError });
+}
+
+function onError(error: unknown): void {
+  tell({ type: 'failed', error: plainError(error) });
+}
+
+function tell(message: FromHeartbeatThread): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a MessagePort, not a window
+  parentPort?.postMessage(message);
+}
