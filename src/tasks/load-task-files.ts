@@ -36,8 +36,9 @@ async function filesOf(path: string): Promise<string[]> {
         `${path} is not a .js, .mjs or .cjs file. Compile task files to JavaScript first.`,
       );
     }
-    const names = (await readdir(absolute)).filter((name) => extensions.includes(extname(name)));
-    return names.sort().map((name) => join(absolute, name));
+    const entries = await readdir(absolute, { withFileTypes: true });
+    const files = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name)));
+    return files.map((entry) => join(absolute, entry.name)).sort();
   } catch (error) {
     if (error instanceof InvalidTask) throw error;
     throw new InvalidTask(`The task file ${path} cannot be read: ${messageOf(error)}`, { cause: error });

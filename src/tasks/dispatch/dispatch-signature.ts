@@ -10,29 +10,45 @@ export interface HandlerDispatchOptions {
   shared?: string[];
   /** −32768 … 32767, larger first. Default: the definition's, or 0. */
   priority?: number;
-  /** Not before this moment, by the database's clock. Default: at once. */
+  /** Not before this moment, by the database's clock; ISO 8601 where it is a text. Default: at once. */
   runAt?: Date | string;
   /** Default: the definition's, or `default`. */
   queue?: string;
 }
 
-export interface DispatchOptions extends HandlerDispatchOptions {
-  /** A transaction of the caller's: the task exists when it commits, and never when it does not. */
+export interface TransactionOption {
+  /** A transaction of the caller's: what is dispatched exists when it commits, and never when it does not. */
   tx?: Queryable;
 }
+
+export interface DispatchOptions extends HandlerDispatchOptions, TransactionOption {}
 
 /** A task just dispatched. The database gives it its `createdAt`; `tasks.get` tells it. */
 export type DispatchedTask = Omit<Task, 'createdAt'>;
 
 export interface Dispatch<Options> {
-  /** The payload is parsed by the definition's schema and stored as it was given. */
+  /**
+   * The payload is parsed by the definition's schema and stored as it was given; leaving it out means null.
+   * Throws InvalidTask or PayloadTooLarge before anything is stored, and Unavailable where PostgreSQL does not
+   * answer: the task may exist then.
+   */
   <Input>(
     definition: TaskDefinition<Input>,
     payload: NoInfer<Input>,
     options?: Options,
   ): Promise<DispatchedTask>;
-  /** By name: for a task whose definition may not be loaded here. */
+  /** By name. Where no definition of that name is loaded here, the payload is checked when the task runs. */
   (name: string, payload?: unknown, options?: Options): Promise<DispatchedTask>;
 }
 
 export type HandlerDispatch = Dispatch<HandlerDispatchOptions>;
+
+/** One task of many. */
+export type DispatchRequest<Input = unknown> = HandlerDispatchOptions &
+  ({ task: TaskDefinition<Input>; payload: NoInfer<Input> } | { task: string; payload?: unknown });
+
+/** Dispatches all of the tasks, in this order, or none. Throws like `dispatch`, naming the index in the list. */
+export type DispatchMany = <Inputs extends readonly unknown[]>(
+  requests: readonly [...{ [Index in keyof Inputs]: DispatchRequest<Inputs[Index]> }],
+  options?: TransactionOption,
+) => Promise<DispatchedTask[]>;

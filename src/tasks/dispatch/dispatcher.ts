@@ -1,0 +1,120 @@
+import type { LockTable } from '../../locks/lock-table.js';
+import type { Queryable } from '../../store/database.js';
+import type { TaskDefinition } from '../definition.js';
+import type {
+  Dispatch,
+  DispatchedTask,
+  DispatchMany,
+  DispatchOptions,
+  HandlerDispatch,
+  HandlerDispatchOptions,
+  TransactionOption,
+} from './dispatch-signature.js';
+import type { InsertPorts } from './insert-tasks.js';
+import type { LoadedDefinitions, PreparedTask } from './prepare-task.js';
+import { HoldfastError, InvalidTask, PayloadTooLarge } from '../../errors.js';
+import { refuseUnknownOptions } from '../known-options.js';
+import { AdmissionWaker } from './admission-waker.js';
+import { dispatchedTask } from './dispatched-task.js';
+import { insertInTransaction, insertPrepared } from './insert-tasks.js';
+import { prepareTask } from './prepare-task.js';
+
+export interface DispatchPorts extends InsertPorts {
+  table: Pick<LockTable, 'wakeAdmission'>;
+  /** The definitions by name, also those loaded later. */
+  loaded: LoadedDefinitions;
+}
+
+export interface Dispatcher {
+  dispatch: Dispatch<DispatchOptions>;
+  dispatchMany: DispatchMany;
+  /** `dispatch` for the handler of the task `parent`. */
+  forHandlerOf(parent: string): HandlerDispatch;
+  /** Resolves when the wake-ups of what was dispatched are sent. */
+  idle(): Promise<void>;
+}
+
+interface UntypedRequest extends HandlerDispatchOptions {
+  task: TaskDefinition | string;
+  payload?: unknown;
+}
+
+/** Checks tasks, inserts them and wakes admission. */
+export function createDispatcher(ports: DispatchPorts): Dispatcher {
+  const waker = new AdmissionWaker(ports.table);
+
+  async function insert(prepared: PreparedTask[], tx: Queryable | undefined): Promise<DispatchedTask[]> {
+    if (tx === undefined) {
+      await insertPrepared(ports, prepared);
+      if (prepared.length > 0) waker.wake();
+    } else {
+      await insertInTransaction(ports, prepared, tx);
+    }
+    return prepared.map(({ task }) => dispatchedTask(task));
+  }
+
+  function dispatchFor(parent: string | null): Dispatch<DispatchOptions> {
+    return async (target: TaskDefinition | string, payload?: unknown, options: DispatchOptions = {}) => {
+      const { tx, ...others } = options;
+      checkTransaction(tx);
+      const prepared = await prepareTask(target, payload, others, { loaded: ports.loaded, parent });
+      const [task] = await insert([prepared], tx);
+      return task as DispatchedTask;
+    };
+  }
+
+  async function dispatchMany(
+    requests: readonly UntypedRequest[],
+    options: TransactionOption = {},
+  ): Promise<DispatchedTask[]> {
+    refuseUnknownOptions(options, ['tx'], 'dispatchMany');
+    checkTransaction(options.tx);
+    return insert(await prepareAll(requests, ports.loaded), options.tx);
+  }
+
+  return {
+    dispatch: dispatchFor(null),
+    dispatchMany,
+    forHandlerOf: (parent) => {
+      const dispatch: Dispatch<DispatchOptions> = dispatchFor(parent);
+      return (target: TaskDefinition | string, payload?: unknown, options: HandlerDispatchOptions = {}) => {
+        if ('tx' in options) return Promise.reject(new InvalidTask('ctx.dispatch takes no option "tx".'));
+        return typeof target === 'string'
+          ? dispatch(target, payload, options)
+          : dispatch(target, payload, options);
+      };
+    },
+    idle: () => waker.idle(),
+  };
+}
+
+async function prepareAll(
+  requests: readonly UntypedRequest[],
+  loaded: LoadedDefinitions,
+): Promise<PreparedTask[]> {
+  if (!Array.isArray(requests)) throw new InvalidTask('dispatchMany takes a list of tasks.');
+  const prepared: PreparedTask[] = [];
+  for (const [index, request] of requests.entries()) {
+    try {
+      if (typeof request !== 'object' || request === null) throw new InvalidTask('It must be an object.');
+      const { task, payload, ...options } = request as UntypedRequest;
+      prepared.push(await prepareTask(task, payload, options, { loaded, parent: null }));
+    } catch (error) {
+      throw atIndex(index, error);
+    }
+  }
+  return prepared;
+}
+
+function atIndex(index: number, error: unknown): unknown {
+  if (!(error instanceof HoldfastError)) return error;
+  const message = `Number ${index} of the list: ${error.message}`;
+  return error instanceof PayloadTooLarge
+    ? new PayloadTooLarge(message)
+    : new InvalidTask(message, { cause: error.cause });
+}
+
+function checkTransaction(tx: { query?: unknown } | null | undefined): void {
+  if (tx === undefined || typeof tx?.query === 'function') return;
+  throw new InvalidTask('tx must be a transaction: an object with query(text, values).');
+}

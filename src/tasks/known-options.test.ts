@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidTask } from '../errors.js';
+import { nearest, refuseUnknownOptions } from './known-options.js';
+
+describe('refuseUnknownOptions', () => {
+  it('takes what is known', () => {
+    expect(() => refuseUnknownOptions({ queue: 1, runAt: 2 }, ['queue', 'runAt'], 'dispatch')).not.toThrow();
+  });
+
+  it('names the option and suggests the nearest one', () => {
+    const refuse = (): void => refuseUnknownOptions({ prioritiy: 1 }, ['queue', 'priority'], 'dispatch');
+    expect(refuse).toThrow(InvalidTask);
+    expect(refuse).toThrow('dispatch takes no option "prioritiy". Did you mean "priority"?');
+  });
+
+  it('lists what it takes where nothing is near', () => {
+    expect(() => refuseUnknownOptions({ uniqueKey: 1 }, ['queue', 'runAt'], 'dispatch')).toThrow(
+      'dispatch takes no option "uniqueKey". It takes queue, runAt.',
+    );
+  });
+});
+
+describe('nearest', () => {
+  it.each([
+    ['runat', 'runAt'],
+    ['maxAttempt', 'maxAttempts'],
+    ['exclusives', 'exclusive'],
+    ['on', null],
+    ['rollback', null],
+  ])('%s → %s', (word, expected) => {
+    expect(nearest(word, ['runAt', 'maxAttempts', 'exclusive', 'tx', 'backoff'])).toBe(expected);
+  });
+});
