@@ -1,4 +1,5 @@
-import type { HandlerDispatchOptions } from '../tasks/dispatch/dispatch-signature.js';
+import type { DispatchedTask } from '../tasks/dispatch/dispatch-signature.js';
+import type { PreparedTask } from '../tasks/dispatch/prepare-task.js';
 import type { Task } from '../tasks/task.js';
 
 /**
@@ -33,23 +34,17 @@ export interface ChildContext {
 
 /** What a handler in a child asks of its parent, which does all writing. In the order of the handler's calls. */
 export interface ChildRequests {
+  /** The value has been checked: it is JSON and within the limit. */
   progress(value: unknown): void;
   log(line: ChildLogLine): void;
-  /** The answer, plain data, becomes the value of the handler's `ctx.dispatch`; a rejection its error. */
-  dispatch(request: ChildDispatch): Promise<unknown>;
+  /** Inserts what the child has prepared, with its parent task named. A rejection rejects `ctx.dispatch`. */
+  dispatch(prepared: PreparedTask): Promise<DispatchedTask>;
 }
 
 export interface ChildLogLine {
   level: 'debug' | 'info' | 'warn' | 'error';
-  message: string;
   fields: object;
-}
-
-export interface ChildDispatch {
-  name: string;
-  payload: unknown;
-  /** Dates have become ISO 8601 texts. */
-  options: HandlerDispatchOptions;
+  message: string;
 }
 
 export interface ChildRun {
@@ -89,8 +84,6 @@ export interface ChildPoolOptions {
   watchdogAddress: string;
   /** How long an unused child is kept, in milliseconds. Default 30,000. */
   idleLimitMs?: number;
-  /** The longest result, error or progress value as JSON text, in bytes. Default 1 MiB. */
-  resultLimitBytes?: number;
   /** From SIGTERM to SIGKILL in `stop`, in milliseconds. Default 2,000. */
   stopGraceMs?: number;
 }
