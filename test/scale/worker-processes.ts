@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const tasks = fileURLToPath(new URL('journal-tasks.mjs', import.meta.url));
+
+export interface WorkerProcess {
+  process: ChildProcess;
+  incarnation: string;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts a real `holdfast worker` and resolves once it claims. */
+export async function startWorkerProcess(
+  env: Record<string, string>,
+  options: string[] = [],
+): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, [main, 'worker', '--tasks', tasks, ...options], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return {
+    process: child,
+    incarnation: (JSON.parse(line) as { incarnation: string }).incarnation,
+    stop: async () => {
+      child.kill('SIGTERM');
+      return (await exited)[0];
+    },
+  };
+}
