@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { Unavailable } from '../../errors.js';
+import { checkNamespace } from '../../namespace.js';
+import { ownerText, type Owner } from '../../owner.js';
+import { checkHold, checkMove } from '../check-hold.js';
+import { countResources } from '../chunks.js';
+import type * as port from '../lock-table.js';
+import type { TableDump } from '../table-dump.js';
+import { inCalls } from './batches.js';
+import { buildingCall, openCall, type Call } from './call.js';
+import { claimInCalls } from './claim.js';
+import { dumpState } from './dump-state.js';
+import { enterNow } from './enter-now.js';
+import { enter } from './enter.js';
+import { beginEpoch, enterBuilding, openEpoch, readEpoch } from './epochs.js';
+import { findOwners, readRegistry } from './find-owners.js';
+import { inspectHold, inspectLock } from './inspect.js';
+import { move } from './move.js';
+import { listOwner, unlistOwner } from './owner-writes.js';
+import { workOffMarks } from './promote.js';
+import { release } from './release.js';
+import { SettledListeners } from './settled-listeners.js';
+import { createState, type TableState } from './table-state.js';
+import { takeOut } from './take-out.js';
+import { unlinkEpochsBefore } from './unlink-epochs.js';
+import { WaitingProcesses } from './waiting-processes.js';
+import { pushAdmissionWakeUp } from './wake-ups.js';
+
+export interface MemoryLockTableOptions {
+  namespace: string;
+  /** How many waiters one call promotes at most. Default 250. */
+  promotionLimit?: number;
+  /** Milliseconds since 1970, for the times that holds show. Default: the system clock. */
+  now?: () => number;
+}
+
+export interface MemoryLockTable extends port.LockTable {
+  /** All that it knows. The operations of this folder work on it directly. */
+  readonly state: TableState;
+  /** For tests: null where that epoch is not the one in the record. */
+  dumpState(epoch: string): TableDump | null;
+}
+
+const defaultPromotionLimit = 250;
+const noWeight = (): number => 0;
+
+/** A lock table in this process. It dies with the process, so every start needs a new epoch. */
+export function createMemoryLockTable(options: MemoryLockTableOptions): MemoryLockTable {
+  checkNamespace(options.namespace);
+  return new InMemory(options);
+}
+
+/** Each method does all of its work at once, before it returns its promise. */
+class InMemory implements MemoryLockTable {
+  readonly kind = 'memory';
+  readonly address = 'memory:';
+  readonly state: TableState;
+  readonly #now: () => number;
+  readonly #waiting: WaitingProcesses;
+  readonly #settled = new SettledListeners();
+  #stopped = false;
+
+  constructor({ promotionLimit = defaultPromotionLimit, now = Date.now }: MemoryLockTableOptions) {
+    this.state = createState({ identity: randomUUID(), promotionLimit });
+    this.#now = now;
+    this.#waiting = new WaitingProcesses(this.state);
+  }
+
+  async start(): Promise<void> {}
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#waiting.end();
+    this.#settled.end();
+  }
+
+  async readEpoch(): Promise<port.EpochRecord | null> {
+    return this.#do((state) => readEpoch(state));
+  }
+
+  async beginEpoch(epoch: string, format: number): Promise<'begun' | 'not-newer'> {
+    return this.#do((state) => beginEpoch(state, epoch, format));
+  }
+
+  async enterBuilding(epoch: string, holds: port.BuildingHold[]): Promise<port.BuildingAnswer[]> {
+    const newCall = (): Call => buildingCall(this.state, epoch, this.#now());
+    return this.#do(() => inCalls(holds.map(checkHold), countResources, newCall, enterBuilding));
+  }
+
+  async openEpoch(epoch: string): Promise<'opened' | 'not-building'> {
+    return this.#do((state) => openEpoch(state, epoch));
+  }
+
+  async unlinkEpochsBefore(epoch: string): Promise<number> {
+    return this.#do((state) => unlinkEpochsBefore(state, epoch));
+  }
+
+  async enter(
+    epoch: string,
+    pass: string,
+    holds: port.EnteringHold[],
+  ): Promise<port.EnterAnswer[] | 'older-pass'> {
+    return this.#batch(epoch, holds.map(checkHold), countResources, (call, some) => enter(call, pass, some));
+  }
+
+  async enterNow(
+    epoch: string,
+    owner: Owner,
+    holds: port.EnteringHold[],
+  ): Promise<port.EnterNowAnswer[] | 'unlisted'> {
+    const text = ownerText(owner);
+    return this.#batch(epoch, holds.map(checkHold), countResources, (call, some) =>
+      enterNow(call, text, some),
+    );
+  }
+
+  async claim(epoch: string, request: port.ClaimRequest): Promise<port.ClaimAnswer | 'unlisted'> {
+    return this.#do(() => claimInCalls(request, () => this.#call(epoch)));
+  }
+
+  async move(epoch: string, moves: port.Move[]): Promise<port.MoveAnswer[]> {
+    moves.forEach(checkMove);
+    return this.#batch(epoch, moves, noWeight, move);
+  }
+
+  async release(epoch: string, holds: port.OwnedHold[]): Promise<port.ReleaseAnswer[]> {
+    return this.#batch(epoch, holds, noWeight, release);
+  }
+
+  async takeOut(epoch: string, holds: { task: string; entry: number }[]): Promise<port.TakeOutAnswer[]> {
+    return this.#batch(epoch, holds, noWeight, takeOut);
+  }
+
+  async continuePromotions(epoch: string): Promise<number> {
+    return this.#inCall(epoch, (call) => {
+      workOffMarks(call);
+      return call.space.marks.size;
+    });
+  }
+
+  async listOwner(epoch: string, owner: Owner): Promise<void> {
+    this.#inCall(epoch, (call) => listOwner(call, ownerText(owner)));
+  }
+
+  async unlistOwner(epoch: string, owner: Owner): Promise<'unlisted' | 'still-holds'> {
+    return this.#inCall(epoch, (call) => unlistOwner(call, ownerText(owner)));
+  }
+
+  async findOwners(epoch: string, find: port.FindOwners): Promise<Owner[]> {
+    return this.#inCall(epoch, ({ space }) => findOwners(space, find));
+  }
+
+  async readRegistry(epoch: string, owner: Owner, page: port.Page): Promise<port.RegistryEntry[]> {
+    return this.#inCall(epoch, ({ space }) => readRegistry(space, owner, page));
+  }
+
+  async inspectLocks(epoch: string, resources: string[], waitersEach: number): Promise<port.LockView[]> {
+    return this.#batch(epoch, resources, noWeight, ({ space }, some) =>
+      some.map((resource) => inspectLock(space, resource, waitersEach)),
+    );
+  }
+
+  async inspectHold(epoch: string, task: string): Promise<port.HoldView | null> {
+    return this.#inCall(epoch, ({ space }) => inspectHold(space, task));
+  }
+
+  async wakeAdmission(): Promise<void> {
+    pushAdmissionWakeUp(this.state);
+    this.#waiting.serve();
+  }
+
+  async waitForWake(
+    epoch: string,
+    lanes: string[],
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<port.Wake> {
+    return this.#stopped ? 'timeout' : this.#waiting.wait(epoch, lanes, timeoutMs, signal);
+  }
+
+  async announceSettled(tasks: string[]): Promise<void> {
+    this.#settled.announce(tasks);
+  }
+
+  onSettled(listener: (tasks: string[]) => void): () => void {
+    return this.#settled.add(listener);
+  }
+
+  dumpState(epoch: string): TableDump | null {
+    return dumpState(this.state, epoch);
+  }
+
+  #do<A>(work: (state: TableState) => A): A {
+    if (this.#stopped) throw new Unavailable('The in-memory lock table was stopped.');
+    try {
+      return work(this.state);
+    } finally {
+      this.#waiting.serve();
+    }
+  }
+
+  #call(epoch: string): Call {
+    return openCall(this.state, epoch, this.#now());
+  }
+
+  #inCall<A>(epoch: string, work: (call: Call) => A): A {
+    return this.#do(() => work(this.#call(epoch)));
+  }
+
+  #batch<T, R extends unknown[] | string>(
+    epoch: string,
+    items: readonly T[],
+    weightOf: (item: T) => number,
+    run: (call: Call, chunk: T[]) => R,
+  ): R {
+    return this.#do(() => inCalls(items, weightOf, () => this.#call(epoch), run));
+  }
+}
