@@ -112,7 +112,7 @@ function checkBackoff(backoff: { initial?: Duration; max?: Duration }, task: str
   return { initialMs, maxMs };
 }
 
-function timerMs(duration: Duration, what: string, least: number): number {
+export function timerMs(duration: Duration, what: string, least: number): number {
   const value = Math.round(milliseconds(duration, what));
   if (value >= least && value <= longestTimerMs) return value;
   throw new InvalidTask(`${what} must be ${least} ms … 24 days; got ${String(duration)}.`);

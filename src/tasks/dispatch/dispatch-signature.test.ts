@@ -31,11 +31,9 @@ function types(dispatch: Dispatch<DispatchOptions>, dispatchMany: DispatchMany):
     { task: 'by name' },
   ]);
   void dispatchMany(['a', 'b'].map((repo) => ({ task: sync, payload: { repo } })));
+  const wrong = { task: sync, payload: { repo: 7 } };
   // @ts-expect-error a payload of the wrong type
-  void dispatchMany([
-    { task: bare, payload: 1 },
-    { task: sync, payload: { repo: 7 } },
-  ]);
+  void dispatchMany([{ task: bare, payload: 1 }, wrong]);
 }
 
 it('gives dispatch the input type of the schema', () => {
