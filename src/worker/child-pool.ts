@@ -1,6 +1,7 @@
 import type { DispatchedTask } from '../tasks/dispatch/dispatch-signature.js';
 import type { PreparedTask } from '../tasks/dispatch/prepare-task.js';
 import type { Task } from '../tasks/task.js';
+import { ChildProcessPool } from './child-process-pool.js';
 
 /**
  * Child processes that run handlers, one job at a time each, and are used again. Each leads a process group of
@@ -84,10 +85,12 @@ export interface ChildPoolOptions {
   watchdogAddress: string;
   /** How long an unused child is kept, in milliseconds. Default 30,000. */
   idleLimitMs?: number;
+  /** How long a new child may take to arm its watchdog and load the task files, in milliseconds. Default 30,000. */
+  loadLimitMs?: number;
   /** From SIGTERM to SIGKILL in `stop`, in milliseconds. Default 2,000. */
   stopGraceMs?: number;
 }
 
 export function createChildPool(options: ChildPoolOptions): ChildPool {
-  throw new Error(`not written yet: ${options.watchdogAddress}`);
+  return new ChildProcessPool(options);
 }
