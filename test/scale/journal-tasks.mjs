@@ -8,7 +8,16 @@ const path = process.env.JOURNAL;
 function write(kind, payload, ctx) {
   const { id, entry, exclusive, shared } = ctx.task;
   const at = process.hrtime.bigint().toString();
-  const line = { kind, task: id, entry, at, exclusive, shared, fence: ctx.fence, order: payload.order ?? null };
+  const line = {
+    kind,
+    task: id,
+    entry,
+    at,
+    exclusive,
+    shared,
+    fence: ctx.fence,
+    order: payload.order ?? null,
+  };
   if (path !== undefined) appendFileSync(path, `\n${JSON.stringify(line)}`);
 }
 
