@@ -11,6 +11,9 @@ import { newWatchdogAddress } from './watchdog-address.js';
 
 const stopLimitMs = 2_000;
 
+/** A thread needs a moment to come up, also where the TTL is short. */
+const shortestStartLimitMs = 5_000;
+
 /** The side of a heartbeat that lives in the thread of the worker; see Heartbeat. */
 export class ThreadHeartbeat implements Heartbeat {
   readonly watchdogAddress: string = newWatchdogAddress();
@@ -74,8 +77,8 @@ export class ThreadHeartbeat implements Heartbeat {
   }
 
   async #firstBeat(): Promise<void> {
-    const { ttlMs } = this.#options;
-    const { promise: late, timer } = limit(ttlMs);
+    const limitMs = Math.max(this.#options.ttlMs, shortestStartLimitMs);
+    const { promise: late, timer } = limit(limitMs);
     let forget = (): void => {};
     const beaten = new Promise<void>((resolve) => {
       forget = this.onBeat(resolve);
@@ -86,7 +89,7 @@ export class ThreadHeartbeat implements Heartbeat {
     forget();
     this.fenced.throwIfAborted();
     if (this.mayAct()) return;
-    throw new Unavailable(`No heartbeat was confirmed within the TTL of ${ttlMs} ms.`, {
+    throw new Unavailable(`No heartbeat was confirmed within ${limitMs} ms.`, {
       cause: this.#lastError,
     });
   }

@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sharedPostgresUrl } from '../../test/helpers/servers.js';
+import type { TcpProxy } from '../../test/helpers/tcp-proxy.js';
+import { startProxy } from '../../test/helpers/tcp-proxy.js';
+import { waitUntil } from '../../test/helpers/wait-until.js';
+import type { WorkerRow } from '../../test/helpers/worker-row.js';
+import { createWorkerRow } from '../../test/helpers/worker-row.js';
+import { fencingMarginMs } from './deadline.js';
+import type { Heartbeat, HeartbeatOptions } from './heartbeat.js';
+import { createHeartbeat } from './heartbeat.js';
+
+const ttlMs = 1_500;
+const running: Heartbeat[] = [];
+let row: WorkerRow;
+let proxy: TcpProxy;
+
+beforeEach(async () => {
+  row = await createWorkerRow();
+  proxy = await startProxy(sharedPostgresUrl());
+});
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((heartbeat) => heartbeat.stop()));
+  await proxy.stop();
+  await row.drop();
+});
+
+function heartbeatOf(options: Partial<HeartbeatOptions> = {}): Heartbeat {
+  const { namespace, incarnation } = row;
+  const beater = { kind: 'postgres', connection: proxy.url, namespace } as const;
+  const heartbeat = createHeartbeat({ incarnation, ttlMs, beater, ...options });
+  running.push(heartbeat);
+  return heartbeat;
+}
+
+function spin(ms: number): void {
+  const started = performance.now();
+  while (performance.now() - started < ms);
+}
+
+/** Milliseconds from the last confirmed beat that this thread heard of to the fence. */
+function fenceDelay(heartbeat: Heartbeat): Promise<number> {
+  let lastBeat = performance.now();
+  heartbeat.onBeat(() => {
+    lastBeat = performance.now();
+  });
+  return new Promise((resolve) => {
+    heartbeat.fenced.addEventListener('abort', () => resolve(performance.now() - lastBeat));
+  });
+}
+
+describe('a heartbeat', () => {
+  test('has beaten once when it has started, and goes on', async () => {
+    const heartbeat = heartbeatOf();
+    expect(heartbeat.mayAct()).toBe(false);
+    await heartbeat.start();
+    expect(heartbeat.mayAct()).toBe(true);
+    expect(await row.counter()).toBe(1);
+    await waitUntil(async () => (await row.counter()) >= 4, 'it has beaten four times');
+  });
+
+  test('goes on while the main loop is blocked for three TTLs', async () => {
+    // Not through the proxy, which lives in this very loop.
+    const { namespace } = row;
+    const heartbeat = heartbeatOf({
+      beater: { kind: 'postgres', connection: sharedPostgresUrl(), namespace },
+    });
+    await heartbeat.start();
+    spin(3 * ttlMs);
+    expect(heartbeat.mayAct()).toBe(true);
+    expect(await row.counter()).toBeGreaterThanOrEqual(8);
+    expect(heartbeat.fenced.aborted).toBe(false);
+  });
+
+  test('fences at once when a beat changes no row', async () => {
+    const heartbeat = heartbeatOf();
+    await heartbeat.start();
+    await row.reap();
+    const reaped = performance.now();
+    await waitUntil(() => heartbeat.fenced.aborted, 'it is fenced');
+    expect(performance.now() - reaped).toBeLessThan(ttlMs / 3 + 250);
+    expect(heartbeat.fenced.reason).toMatchObject({ code: 'Fenced', message: /declared dead, so/ });
+    expect(heartbeat.mayAct()).toBe(false);
+  });
+
+  test('fences before its TTL is over when PostgreSQL falls silent', async () => {
+    const heartbeat = heartbeatOf();
+    await heartbeat.start();
+    const fenced = fenceDelay(heartbeat);
+    proxy.silence();
+    // The last beat was confirmed no later than this thread heard of it.
+    expect(await fenced).toBeLessThan(ttlMs - fencingMarginMs(ttlMs) / 2);
+    expect(heartbeat.fenced.reason).toMatchObject({ code: 'Fenced', message: /in time/ });
+  });
+
+  test('does not take a beat without a reply for confirmed', async () => {
+    const heartbeat = heartbeatOf();
+    await heartbeat.start();
+    const before = await row.counter();
+    const fenced = fenceDelay(heartbeat);
+    proxy.silence('replies');
+    expect(await fenced).toBeLessThan(ttlMs);
+    expect(await row.counter()).toBeGreaterThan(before);
+  });
+
+  test('stays fenced when PostgreSQL comes back', async () => {
+    const heartbeat = heartbeatOf();
+    await heartbeat.start();
+    proxy.silence();
+    await waitUntil(() => heartbeat.fenced.aborted, 'it is fenced');
+    const counter = await row.counter();
+    proxy.heal();
+    await new Promise((resolve) => setTimeout(resolve, ttlMs / 2));
+    expect(heartbeat.mayAct()).toBe(false);
+    expect(await row.counter()).toBeLessThanOrEqual(counter + 1);
+  });
+
+  test('connects anew after its connection was reset, and tells the errors', async () => {
+    const errors: unknown[] = [];
+    const heartbeat = heartbeatOf({ onError: (error) => errors.push(error) });
+    await heartbeat.start();
+    for (let resets = 1; resets <= 3; resets += 1) {
+      const before = await row.counter();
+      proxy.reset();
+      await waitUntil(async () => (await row.counter()) >= before + 2, 'it beats again');
+      expect(errors.length).toBeGreaterThanOrEqual(resets);
+    }
+    expect(heartbeat.mayAct()).toBe(true);
+  });
+
+  test('survives a silence that is shorter than its deadline', async () => {
+    const heartbeat = heartbeatOf();
+    await heartbeat.start();
+    proxy.silence();
+    await new Promise((resolve) => setTimeout(resolve, ttlMs / 2));
+    proxy.heal();
+    const before = await row.counter();
+    await waitUntil(async () => (await row.counter()) >= before + 3, 'it beats again');
+    expect(heartbeat.mayAct()).toBe(true);
+  });
+
+  test('does not start for a worker that was reaped', async () => {
+    await row.reap();
+    await expect(heartbeatOf().start()).rejects.toMatchObject({ code: 'Fenced' });
+  });
+
+  test('does not start when PostgreSQL is silent, and says so', async () => {
+    proxy.silence();
+    const started = performance.now();
+    await expect(heartbeatOf().start()).rejects.toMatchObject({ code: 'Unavailable' });
+    expect(performance.now() - started).toBeLessThan(8_000);
+  });
+
+  test('stops within a bounded time while PostgreSQL is silent, more than once', async () => {
+    const heartbeat = heartbeatOf();
+    await heartbeat.start();
+    proxy.silence();
+    await new Promise((resolve) => setTimeout(resolve, ttlMs / 2));
+    const asked = performance.now();
+    await Promise.all([heartbeat.stop(), heartbeat.stop()]);
+    await heartbeat.stop();
+    expect(performance.now() - asked).toBeLessThan(1_000);
+    expect(heartbeat.mayAct()).toBe(false);
+    expect(heartbeat.fenced.aborted).toBe(false);
+  });
+
+  test('beats no more once it is stopped', async () => {
+    const heartbeat = heartbeatOf();
+    await heartbeat.start();
+    await heartbeat.stop();
+    const counter = await row.counter();
+    await new Promise((resolve) => setTimeout(resolve, ttlMs));
+    expect(await row.counter()).toBe(counter);
+  });
+});
+
+describe('a heartbeat without a connection of its own', () => {
+  test('asks its caller to beat', async () => {
+    let beats = 0;
+    const beat = (): Promise<'beaten'> => Promise.resolve((beats += 1) && 'beaten');
+    const heartbeat = heartbeatOf({ beater: { kind: 'caller', beat } });
+    await heartbeat.start();
+    await waitUntil(() => beats >= 3, 'it has beaten three times');
+    expect(heartbeat.mayAct()).toBe(true);
+  });
+
+  test('is fenced by the answer, but not by time', async () => {
+    let answer: 'beaten' | 'reaped' | null = 'beaten';
+    const errors: unknown[] = [];
+    const beat = (): Promise<'beaten' | 'reaped'> =>
+      answer === null ? Promise.reject(new Error('No database.')) : Promise.resolve(answer);
+    const options: Partial<HeartbeatOptions> = { ttlMs: 300, onError: (error) => errors.push(error) };
+    const heartbeat = heartbeatOf({ ...options, beater: { kind: 'caller', beat } });
+    await heartbeat.start();
+    answer = null;
+    await waitUntil(() => errors.length >= 5, 'five beats have failed');
+    spin(600);
+    expect(heartbeat.mayAct()).toBe(true);
+    answer = 'reaped';
+    await waitUntil(() => heartbeat.fenced.aborted, 'it is fenced');
+  });
+});
