@@ -1,0 +1,88 @@
+import type { EnterAnswer, EnteringHold } from '../locks/lock-table.js';
+import type { Admission, HoldSource, TaskEntry } from '../store/store.js';
+import type { Incarnation } from './incarnation.js';
+import type { Offer } from './served-lanes.js';
+import { servedLanes } from './served-lanes.js';
+
+/** At most so many tasks are entered and marked in one transaction: their claims wait for its commit. */
+export const tasksPerPass = 500;
+const pagesPerPass = 20;
+
+/** Before every place. */
+export const firstPlace = '0';
+
+/**
+ * `done`: how many tasks were admitted; `next` is the place to go on from where the pass ended before the tasks
+ * did, else null. `epoch`: the store has committed another one. `older-pass`: a later pass is under way.
+ */
+export type PassOutcome =
+  | { status: 'done'; admitted: number; next: string | null; takeOuts: TaskEntry[] }
+  | { status: 'epoch' | 'older-pass' | 'busy-elsewhere' };
+
+export interface PassRequest {
+  epoch: string;
+  /** Places up to this one were looked at already. */
+  afterPlace: string;
+  /** What live workers serve. */
+  offers: Offer[];
+}
+
+/**
+ * One pass: select, enter, mark, commit. A task is entered before it is marked, so a pass that dies in between
+ * is repeated by the next one, which finds its holds `already` there. `takeOuts` are the holds that were entered
+ * for tasks that did not wait with that entry any more: only what a committed pass found may be taken out.
+ */
+export async function admissionPass(
+  { store, table }: Pick<Incarnation, 'store' | 'table'>,
+  { epoch, afterPlace, offers }: PassRequest,
+): Promise<PassOutcome> {
+  const outcome = await store.admissionPass<PassOutcome>(async (admission) => {
+    if (admission.epoch !== epoch) return { status: 'epoch' };
+    const due = await admission.makeDue(tasksPerPass);
+    const lanes = servedLanes(await admission.lanesToAdmit(epoch), offers);
+    if (lanes.length === 0) return done(0, null, []);
+    let after = afterPlace;
+    for (let page = 0; page < pagesPerPass; page += 1) {
+      const request = { epoch, lanes, afterPlace: after, limit: tasksPerPass };
+      const tasks = await admission.tasksToAdmit(request);
+      const last = tasks.length < tasksPerPass;
+      after = tasks.at(-1)?.place ?? after;
+      const answers = tasks.length === 0 ? [] : await table.enter(epoch, admission.pass, tasks.map(holdOf));
+      if (answers === 'older-pass') return { status: 'older-pass' };
+      const marked = await mark(admission, epoch, tasks, answers);
+      // A page of busy tasks only is paged beyond: the release of their holds wakes admission.
+      if (last) return done(marked.admitted, due === tasksPerPass ? firstPlace : null, marked.takeOuts);
+      if (marked.admitted > 0) return done(marked.admitted, after, marked.takeOuts);
+    }
+    return done(0, after, []);
+  });
+  return outcome === 'busy-elsewhere' ? { status: 'busy-elsewhere' } : outcome;
+}
+
+function done(admitted: number, next: string | null, takeOuts: TaskEntry[]): PassOutcome {
+  return { status: 'done', admitted, next, takeOuts };
+}
+
+function holdOf({ id, entry, lane, priority, place, exclusive, shared }: HoldSource): EnteringHold {
+  return { task: id, entry, lane, priority, place, exclusive, shared };
+}
+
+async function mark(
+  admission: Admission,
+  epoch: string,
+  tasks: HoldSource[],
+  answers: EnterAnswer[],
+): Promise<{ admitted: number; takeOuts: TaskEntry[] }> {
+  const inTable = tasks.filter((_, index) => ['entered', 'already'].includes(answers[index]?.status ?? ''));
+  if (inTable.length === 0) return { admitted: 0, takeOuts: [] };
+  const refused = await admission.markAdmitted(
+    epoch,
+    inTable.map(({ id, entry }) => ({ task: id, entry })),
+  );
+  const entered = new Set(
+    tasks.filter((_, index) => answers[index]?.status === 'entered').map(({ id }) => id),
+  );
+  // What runs with that very entry was claimed before it was marked, and needs its hold.
+  const takeOuts = refused.filter((one) => !one.runs && entered.has(one.task));
+  return { admitted: inTable.length, takeOuts: takeOuts.map(({ task, entry }) => ({ task, entry })) };
+}

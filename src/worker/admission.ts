@@ -1,0 +1,119 @@
+import type { TaskEntry } from '../store/store.js';
+import type { Incarnation } from './incarnation.js';
+import type { Offer } from './served-lanes.js';
+import { admissionPass, firstPlace } from './admission-pass.js';
+import { inCurrentEpoch, onLoopError } from './incarnation.js';
+import { Loop } from './loop.js';
+
+/** How often the store is asked whether admission has work, in milliseconds, where nothing wakes it. */
+const pollMs = 1_500;
+
+/** While another process has the lock of admission: what it was woken for may have come too late for its pass. */
+const busyPausesMs = [25, 75, 150];
+const busyPauseMs = 250;
+
+/** Many retries share one timer: at most one per step of this grid. */
+const timerGridMs = 50;
+const longestTimerMs = 60_000;
+
+/** How long what the workers serve is taken for known, in milliseconds. */
+const offersKeptMs = 1_000;
+
+/**
+ * Admits tasks to the lock table. Any process can do it, one at a time does: one that is killed or frozen in its
+ * pass loses the lock within a second, and the next poll of any other goes on.
+ */
+export class AdmissionLoop {
+  readonly #incarnation: Incarnation;
+  readonly #own: Offer;
+  readonly #loop: Loop;
+  #offers: { offers: Offer[]; readAt: number } | null = null;
+  #takeOuts: { epoch: string; tasks: TaskEntry[] } | null = null;
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  #stopped = false;
+  #woken = true;
+  #busy = 0;
+  #next = firstPlace;
+
+  constructor(incarnation: Incarnation, own: Offer) {
+    this.#incarnation = incarnation;
+    this.#own = own;
+    this.#loop = new Loop({
+      poll: () => inCurrentEpoch(incarnation, (epoch) => this.#round(epoch)),
+      onError: onLoopError(incarnation.log, 'admission'),
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  wake(): void {
+    this.#woken = true;
+    this.#loop.wake();
+  }
+
+  /** A task will be due then. Beyond a minute the poll finds it. */
+  wakeIn(delayMs: number): void {
+    if (delayMs > longestTimerMs || this.#stopped) return;
+    const at = Math.ceil((performance.now() + delayMs) / timerGridMs) * timerGridMs;
+    if (this.#timers.has(at)) return;
+    const ring = (): void => {
+      this.#timers.delete(at);
+      this.wake();
+    };
+    this.#timers.set(at, setTimeout(ring, at - performance.now()));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    await this.#loop.stop();
+  }
+
+  async #round(epoch: string): Promise<number> {
+    await this.#takeOutRefused(epoch);
+    const woken = this.#woken;
+    this.#woken = false;
+    if (!woken && !(await this.#incarnation.store.admissionNeeded(epoch))) return this.#idle();
+    const request = { epoch, afterPlace: this.#next, offers: await this.#servingOffers() };
+    const outcome = await admissionPass(this.#incarnation, request);
+    if (outcome.status === 'busy-elsewhere') return busyPausesMs[this.#busy++] ?? busyPauseMs;
+    this.#busy = 0;
+    if (outcome.status === 'epoch') this.#incarnation.epoch.refused(epoch);
+    if (outcome.status !== 'done') return busyPauseMs;
+    this.#next = outcome.next ?? firstPlace;
+    if (outcome.takeOuts.length > 0) this.#takeOuts = { epoch, tasks: outcome.takeOuts };
+    if (outcome.next !== null) this.#woken = true;
+    // What was dispatched during a pass may have woken another process, which found the lock taken.
+    return outcome.admitted > 0 || this.#woken || this.#takeOuts !== null ? 0 : this.#idle();
+  }
+
+  /** Not all at the same time: the polls of a fleet are spread. */
+  #idle(): number {
+    this.#busy = 0;
+    return pollMs * (0.9 + Math.random() / 10);
+  }
+
+  async #takeOutRefused(epoch: string): Promise<void> {
+    const refused = this.#takeOuts;
+    this.#takeOuts = null;
+    if (refused === null || refused.epoch !== epoch) return;
+    try {
+      await this.#incarnation.table.takeOut(epoch, refused.tasks);
+    } catch (error) {
+      this.#takeOuts = refused;
+      throw error;
+    }
+  }
+
+  /** Read before the pass: its transaction may have the only connection. */
+  async #servingOffers(): Promise<Offer[]> {
+    if (this.#offers === null || performance.now() - this.#offers.readAt > offersKeptMs) {
+      const readAt = performance.now();
+      this.#offers = { offers: await this.#incarnation.store.servingWorkers(), readAt };
+    }
+    return [this.#own, ...this.#offers.offers];
+  }
+}

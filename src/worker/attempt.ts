@@ -1,0 +1,157 @@
+import type { Policies, TaskEntry, TaskRow } from '../store/store.js';
+import type { TaskDefinition } from '../tasks/definition.js';
+import type { AttemptEnd } from './attempt-end.js';
+import type { AttemptPorts } from './attempt-ports.js';
+import type { HandlerEnd } from './handler-end.js';
+import type { HandlerRun } from './handler-run.js';
+import { InvalidTask } from '../errors.js';
+import { parsePayload } from '../tasks/parse-payload.js';
+import { resourcesOf } from '../tasks/resources-of.js';
+import { finishOf } from './attempt-end.js';
+import { timedOut } from './handler-end.js';
+import { startHandler } from './handler-run.js';
+import { lacksResources } from './lacking-resources.js';
+import { plainError } from './plain-outcome.js';
+import { ProgressLines } from './progress-lines.js';
+
+/** From the signal to SIGKILL for a child that outlives its time limit, in milliseconds. */
+const killGraceMs = 2_000;
+
+interface TimeLimit {
+  abort: NodeJS.Timeout | undefined;
+  kill: NodeJS.Timeout | undefined;
+  passed: boolean;
+}
+
+type Ready = { ready: true; payload: unknown } | { ready: false; end: AttemptEnd };
+
+/** One attempt of a task that was claimed: a pipeline of steps, each of which may end it. */
+export class Attempt {
+  readonly row: TaskRow;
+  readonly hold: TaskEntry;
+  readonly #ports: AttemptPorts;
+  readonly #progress = new ProgressLines();
+  #handler: HandlerRun | null = null;
+
+  constructor(row: TaskRow, ports: AttemptPorts) {
+    this.row = row;
+    this.hold = { task: row.id, entry: row.entry };
+    this.#ports = ports;
+  }
+
+  /** Aborts the handler's signal; the handler ends when it likes. */
+  abort(reason: Error): void {
+    this.#handler?.abort(reason);
+  }
+
+  /** Kills the handler where it runs in a child. */
+  kill(): void {
+    this.#handler?.kill();
+  }
+
+  /** Never rejects: whatever is thrown here is the end of the attempt. */
+  async run(): Promise<AttemptEnd> {
+    try {
+      const definition = this.#ports.definitions.get(this.row.name);
+      if (definition === undefined) {
+        const message = `No definition ${JSON.stringify(this.row.name)} is loaded.`;
+        return this.#failed('UnknownTask', message);
+      }
+      const policies = await this.#policies(definition);
+      const ready = await this.#prepare(definition);
+      if (!ready.ready) return ready.end;
+      // G1: the last moment to find that the worker's time has passed, after a freeze for example.
+      if (!this.#ports.incarnation.mayAct()) return { end: 'fenced' };
+      return await this.#handle(definition, policies, ready.payload);
+    } catch (error) {
+      this.#ports.incarnation.log.error({ err: error, ...this.hold }, 'an attempt broke off');
+      return this.#failed('InvalidTask', String(error));
+    }
+  }
+
+  /** Those of the row; a row that was dispatched where the definition was not loaded is given the definition's. */
+  async #policies(definition: TaskDefinition): Promise<Policies> {
+    if (this.row.policies !== null) return this.row.policies;
+    await this.#ports.writePolicies({ ...this.hold, policies: definition.policies });
+    return definition.policies;
+  }
+
+  /** Parses the payload and checks that the hold has what the definition needs. */
+  async #prepare(definition: TaskDefinition): Promise<Ready> {
+    const invalid = (message: string): Ready => ({ ready: false, end: this.#failed('InvalidTask', message) });
+    try {
+      const parsed = await parsePayload(definition, this.row.payload);
+      if (!parsed.parsed) return invalid(`The payload does not parse: ${parsed.problems}`);
+      const needed = resourcesOf(definition, parsed.payload, this.row);
+      if (!lacksResources(this.row, needed)) return { ready: true, payload: parsed.payload };
+      if (this.row.readmitted) {
+        return invalid(
+          'Its hold lacks resources again: "resources" must not change from one run to the next.',
+        );
+      }
+      return { ready: false, end: await this.#readmit(needed) };
+    } catch (error) {
+      if (error instanceof InvalidTask) return invalid(error.message);
+      return invalid(`The payload could not be parsed: ${String(error)}`);
+    }
+  }
+
+  /** Not known to be readmitted, it is given back and claimed anew: then it is found to be, or tried again. */
+  async #readmit({ exclusive, shared }: { exclusive: string[]; shared: string[] }): Promise<AttemptEnd> {
+    const { store, owner, log } = this.#ports.incarnation;
+    try {
+      const request = { ...this.hold, exclusive, shared };
+      const answer = await store.readmitWithResources(owner.incarnation, request);
+      if (answer !== 'refused') return { end: 'readmitted' };
+    } catch (error) {
+      log.warn({ err: error, ...this.hold }, 'a task that lacks resources could not be readmitted');
+    }
+    return { end: 'not-run', after: 'release' };
+  }
+
+  async #handle(definition: TaskDefinition, policies: Policies, payload: unknown): Promise<AttemptEnd> {
+    const { incarnation, progress } = this.#ports;
+    const handler = startHandler({
+      ports: this.#ports,
+      definition,
+      row: this.row,
+      payload,
+      progress: (update) => {
+        this.#progress.add(update);
+        progress.changed(this.hold, this.#progress);
+      },
+    });
+    this.#handler = handler;
+    const timer = this.#limitTime(handler, policies.timeoutMs);
+    const end = await handler.end;
+    clearTimeout(timer.abort);
+    clearTimeout(timer.kill);
+    if (!incarnation.mayAct()) return { end: 'fenced' };
+    if (end === 'not-started') return { end: 'not-run', after: 'move' };
+    await progress.flush(this.hold);
+    return this.#finished(policies, timer.passed ? timedOut(policies.timeoutMs ?? 0) : end);
+  }
+
+  #limitTime(handler: HandlerRun, timeoutMs: number | null): TimeLimit {
+    const limit: TimeLimit = { abort: undefined, kill: undefined, passed: false };
+    if (timeoutMs === null) return limit;
+    limit.abort = setTimeout(() => {
+      limit.passed = true;
+      handler.abort(new DOMException(`The attempt took longer than ${timeoutMs} ms.`, 'TimeoutError'));
+      limit.kill = setTimeout(() => handler.kill(), killGraceMs);
+    }, timeoutMs);
+    return limit;
+  }
+
+  #finished(policies: Policies, end: HandlerEnd): AttemptEnd {
+    return { end: 'finished', finish: finishOf(this.hold, this.row.attempt, policies, end) };
+  }
+
+  /** Without a retry: another attempt would fail alike. */
+  #failed(code: string, message: string): AttemptEnd {
+    return {
+      end: 'finished',
+      finish: { ...this.hold, state: 'failed', error: plainError({ code, message }) },
+    };
+  }
+}

@@ -1,0 +1,87 @@
+import type { TaskRow } from '../store/store.js';
+import type { AttemptEnd } from './attempt-end.js';
+import type { AttemptPorts } from './attempt-ports.js';
+import type { Finishing } from './finishing.js';
+import type { GivingBack } from './giving-back.js';
+import type { KnownHolds } from './known-holds.js';
+import type { Releasing } from './releasing.js';
+import { Attempt } from './attempt.js';
+
+export interface AttemptsOptions {
+  ports: AttemptPorts;
+  known: KnownHolds;
+  finishing: Finishing;
+  givingBack: GivingBack;
+  releasing: Releasing;
+  /** A slot is free: an attempt ended and the store knows. */
+  onFree(): void;
+  /** A task waits for its next attempt, which is due after so many milliseconds. */
+  onRetry(delayMs: number): void;
+}
+
+/** After a child could not be started, in milliseconds, its slot stays taken: the next may fail alike. */
+const notRunPauseMs = 1_000;
+
+/** The attempts of one worker that have not come to an end. */
+export class Attempts {
+  readonly #options: AttemptsOptions;
+  readonly #running = new Map<Attempt, Promise<void>>();
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options;
+  }
+
+  /** How many slots are taken. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  begin(rows: readonly TaskRow[]): void {
+    for (const row of rows) {
+      const attempt = new Attempt(row, this.#options.ports);
+      this.#options.known.remember(attempt.hold, 'running');
+      this.#running.set(attempt, this.#go(attempt));
+    }
+  }
+
+  /** Asks all of them to end. */
+  abort(reason: Error): void {
+    for (const attempt of this.#running.keys()) attempt.abort(reason);
+  }
+
+  /** Kills those that run in children. */
+  kill(): void {
+    for (const attempt of this.#running.keys()) attempt.kill();
+  }
+
+  /** Resolves when all that run now have ended. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  async #go(attempt: Attempt): Promise<void> {
+    await this.#conclude(attempt, await attempt.run());
+    this.#running.delete(attempt);
+    this.#options.onFree();
+  }
+
+  async #conclude(attempt: Attempt, end: AttemptEnd): Promise<void> {
+    const { finishing, givingBack, releasing, onRetry } = this.#options;
+    switch (end.end) {
+      case 'finished':
+        await finishing.finish(end.finish);
+        if (end.finish.state === 'retry') onRetry(end.finish.delayMs);
+        return;
+      case 'readmitted':
+        releasing.add([{ ...attempt.hold, settled: false, waits: true }]);
+        return;
+      case 'not-run':
+        givingBack.add([attempt.hold], end.after);
+        await new Promise((resolve) => {
+          setTimeout(resolve, notRunPauseMs);
+        });
+        return;
+      case 'fenced':
+    }
+  }
+}

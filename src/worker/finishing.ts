@@ -1,0 +1,110 @@
+import type { Finish } from '../store/store.js';
+import type { Incarnation } from './incarnation.js';
+import type { OverHold, Releasing } from './releasing.js';
+import { Unavailable } from '../errors.js';
+import { onLoopError } from './incarnation.js';
+import { holdKey } from './known-holds.js';
+import { Loop } from './loop.js';
+
+interface PendingFinish {
+  finish: Finish;
+  resolve: () => void;
+}
+
+const finishesPerCall = 500;
+
+/**
+ * Writes the ends of attempts: whatever is ready while a call is under way goes with the next one. A finish whose
+ * reply was lost is sent again, because state, entry and worker guard it. The hold is released afterwards.
+ */
+export class Finishing {
+  readonly #incarnation: Incarnation;
+  readonly #releasing: Releasing;
+  readonly #pending = new Map<string, PendingFinish>();
+  readonly #loop: Loop;
+
+  constructor(incarnation: Incarnation, releasing: Releasing) {
+    this.#incarnation = incarnation;
+    this.#releasing = releasing;
+    this.#loop = new Loop({
+      poll: () => this.#round(),
+      onError: onLoopError(incarnation.log, 'finishing tasks'),
+    });
+  }
+
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** Resolves when the store has the end of the attempt; never where the incarnation is fenced before. */
+  finish(finish: Finish): Promise<void> {
+    return new Promise((resolve) => {
+      this.#pending.set(holdKey(finish), { finish, resolve });
+      this.#loop.wake();
+    });
+  }
+
+  async #round(): Promise<number> {
+    const batch = [...this.#pending.values()].slice(0, finishesPerCall);
+    if (batch.length === 0) return Infinity;
+    try {
+      await this.#write(batch);
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      await this.#writeOneByOne(batch);
+    }
+    return 0;
+  }
+
+  async #write(batch: PendingFinish[]): Promise<void> {
+    const { store, owner } = this.#incarnation;
+    const finishes = batch.map(({ finish }) => finish);
+    const outcomes = await store.finishTasks(owner.incarnation, finishes);
+    const finished = new Set(outcomes.filter((one) => one.outcome === 'finished').map(holdKey));
+    const refused = batch.some(({ finish }) => !finished.has(holdKey(finish)));
+    // Refused by a worker that is not reaped, the attempt is over: an earlier call did it whose reply was lost.
+    if (refused && (await store.beat(owner.incarnation)) === 'reaped') {
+      return this.#incarnation.fence('it was reaped');
+    }
+    this.#releasing.add(finishes.map(overHoldOf));
+    for (const { finish, resolve } of batch) {
+      this.#pending.delete(holdKey(finish));
+      resolve();
+    }
+  }
+
+  /** G5: what the server will not take of one task must not keep the others from their end. */
+  async #writeOneByOne(batch: PendingFinish[]): Promise<void> {
+    let failure: unknown = null;
+    for (const pending of batch) {
+      try {
+        await this.#write([pending]);
+      } catch (error) {
+        if (error instanceof Unavailable) throw error;
+        await this.#writeWithoutContent(pending, error).catch((again: unknown) => {
+          failure = again;
+        });
+      }
+    }
+    if (failure !== null) throw failure;
+  }
+
+  async #writeWithoutContent(pending: PendingFinish, cause: unknown): Promise<void> {
+    const { task, entry } = pending.finish;
+    this.#incarnation.log.error({ err: cause, task, entry }, 'the end of an attempt cannot be stored');
+    const error = { code: 'InvalidTask', message: 'What the attempt ended with cannot be stored.' };
+    await this.#write([{ ...pending, finish: { task, entry, state: 'failed', error } }]);
+  }
+}
+
+function overHoldOf({ task, entry, state }: Finish): OverHold {
+  return { task, entry, settled: state !== 'retry', waits: state === 'retry' };
+}

@@ -1,0 +1,37 @@
+import type { Policies, TaskEntry } from '../store/store.js';
+import type { Incarnation } from './incarnation.js';
+import { OneAtATime } from './one-at-a-time.js';
+
+type TaskPolicies = TaskEntry & { policies: Policies };
+
+/**
+ * Writes the policies of tasks that were dispatched without any (from SQL, say): what comes in while a call is
+ * under way goes with the next one.
+ */
+export class PoliciesWriting {
+  readonly #incarnation: Incarnation;
+  readonly #calls = new OneAtATime();
+  #next: TaskPolicies[] = [];
+
+  constructor(incarnation: Incarnation) {
+    this.#incarnation = incarnation;
+  }
+
+  /** Never rejects: the row needs its policies only where this worker is lost. */
+  async write(policies: TaskPolicies): Promise<void> {
+    this.#next.push(policies);
+    await this.#calls.run(() => this.#writeNext());
+  }
+
+  async #writeNext(): Promise<void> {
+    const batch = this.#next;
+    this.#next = [];
+    if (batch.length === 0) return;
+    const { store, owner, log } = this.#incarnation;
+    try {
+      await store.writePolicies(owner.incarnation, batch);
+    } catch (error) {
+      log.warn({ err: error, tasks: batch.map(({ task }) => task) }, 'policies could not be stored');
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import semver from 'semver';
+import type { Lane } from '../lane.js';
+import { parseLane } from '../lane.js';
+
+/** What one worker can take: its queues, the names of its definitions, the versions that it offers. */
+export interface Offer {
+  queues: string[];
+  names: string[];
+  versions: Record<string, string>;
+}
+
+/** Whether a worker with this offer may run tasks of the lane. */
+export function servesLane(offer: Offer, lane: Lane): boolean {
+  return (
+    offer.queues.includes(lane.queue) &&
+    offer.names.includes(lane.name) &&
+    Object.entries(lane.needs).every(([library, range]) => meets(offer.versions[library], range))
+  );
+}
+
+/** A version such as `6` or `v6.1` counts as 6.0.0 and 6.1.0. A range that semver cannot read is never met. */
+function meets(offered: string | undefined, range: string): boolean {
+  if (offered === undefined) return false;
+  const version = semver.parse(offered) ?? semver.coerce(offered);
+  return version !== null && semver.satisfies(version, range, { includePrerelease: true });
+}
+
+/** Of these lane texts, those that at least one of the offers serves, in the order given. */
+export function servedLanes(lanes: readonly string[], offers: readonly Offer[]): string[] {
+  return lanes.filter((text) => {
+    const lane = parseLane(text);
+    return offers.some((offer) => servesLane(offer, lane));
+  });
+}

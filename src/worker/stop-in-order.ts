@@ -1,0 +1,80 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Heartbeat } from './heartbeat.js';
+import type { WorkerParts } from './worker-parts.js';
+
+/** How long what is still to be written may take, in milliseconds, before it is left to whoever sweeps. */
+const drainLimitMs = 15_000;
+const drainPollMs = 10;
+
+/**
+ * Ends a worker that may still act: claims nothing more, waits for its tasks, their ends and their releases, and
+ * removes what names it. What cannot be written in time stays with its row, and is swept when that is reaped.
+ */
+export async function stopInOrder(parts: WorkerParts, heartbeat: Heartbeat): Promise<void> {
+  await Promise.all([parts.claiming.stop(), parts.admission.stop()]);
+  await parts.attempts.ended();
+  const drained = await drain(parts);
+  if (drained) {
+    // No claim comes any more, so what two comparisons find unknown now came from lost replies.
+    await parts.comparing.compare();
+    await parts.comparing.compare();
+    await drain(parts);
+  }
+  await stopParts(parts);
+  await parts.childrenIfAny()?.stop();
+  await withdraw(parts, heartbeat);
+}
+
+/** Stops every loop; bounded in time. */
+export async function stopParts(parts: WorkerParts): Promise<void> {
+  const { claiming, admission, finishing, givingBack, releasing, progress } = parts;
+  await Promise.all(
+    [claiming, admission, finishing, givingBack, releasing, progress].map((one) => one.stop()),
+  );
+}
+
+async function drain(parts: WorkerParts): Promise<boolean> {
+  const { finishing, givingBack, releasing, incarnation } = parts;
+  const started = performance.now();
+  for (;;) {
+    const pending = finishing.pending + givingBack.pending + releasing.pending;
+    if (pending === 0) return true;
+    if (!incarnation.mayAct()) return false;
+    if (performance.now() - started >= drainLimitMs) {
+      incarnation.log.error({ pending }, 'stopped although not everything could be written');
+      return false;
+    }
+    await delay(drainPollMs);
+  }
+}
+
+/** The owner first, then the row: an owner without a row would be an orphan. */
+async function withdraw({ incarnation }: WorkerParts, heartbeat: Heartbeat): Promise<void> {
+  const { store, table, owner, epoch, log } = incarnation;
+  try {
+    if (!incarnation.mayAct()) return;
+    const unlisted = await table.unlistOwner(await epoch.get(), owner);
+    await heartbeat.stop();
+    if (unlisted === 'still-holds')
+      log.error({ ...owner }, 'stopped although its registry still names holds');
+    else if ((await store.removeWorker(owner.incarnation)) === 'running') {
+      log.error({ ...owner }, 'stopped although the store still has tasks that it runs');
+    }
+  } catch (error) {
+    log.error({ ...owner, err: error }, 'its registration could not be removed, and is left to be swept');
+  } finally {
+    await heartbeat.stop();
+  }
+}
+
+/** It has claimed nothing: whatever of its registration can be removed goes, the rest is swept. */
+export async function withdrawBeforeStart({ incarnation }: WorkerParts, heartbeat: Heartbeat): Promise<void> {
+  const { store, table, owner, epoch, log } = incarnation;
+  await heartbeat.stop();
+  try {
+    await table.unlistOwner(await epoch.get(), owner);
+    await store.removeWorker(owner.incarnation);
+  } catch (error) {
+    log.warn({ ...owner, err: error }, 'its registration could not be removed, and is left to be swept');
+  }
+}

@@ -1,0 +1,82 @@
+import type { LockTable } from '../locks/lock-table.js';
+import type { Logger } from '../log.js';
+import type { CurrentEpoch } from '../recovery/current-epoch.js';
+import type { Store } from '../store/store.js';
+import type { Isolation } from '../tasks/definition.js';
+import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
+import type { Beater } from './heartbeat.js';
+import type { Offer } from './served-lanes.js';
+import { InvalidTask, NotConfigured } from '../errors.js';
+import { silentLogger } from '../log.js';
+import { checkName } from '../resources.js';
+
+export interface WorkerOptions {
+  store: Store;
+  /** Started. */
+  table: LockTable;
+  /** Shared by all that this process does with the table. */
+  epoch: CurrentEpoch;
+  definitions: LoadedDefinitions;
+  /** How it proves that it is alive. */
+  beater: Beater;
+  /** Not necessarily unique: the incarnation tells two workers of one name apart. */
+  name: string;
+  /** Absolute paths of the files that export the definitions, for those that run in children. Default: none. */
+  taskFiles?: readonly string[];
+  /** How many tasks it runs at a time. Default 10. */
+  concurrency?: number;
+  /** After how many milliseconds without a beat it may be declared dead. Default 15,000. */
+  ttlMs?: number;
+  /** Default: `default` alone. */
+  queues?: readonly string[];
+  /** What it offers to the `needs` of tasks, by library. Default: nothing. */
+  versions?: Readonly<Record<string, string>>;
+  /** For definitions that leave it open. Default `inline`. */
+  isolation?: Isolation;
+  /** Default: silent. */
+  log?: Logger;
+  /** Called once, when it has begun to take tasks. */
+  onReady?(worker: { name: string; incarnation: string }): void;
+  /**
+   * Called once, when it may no longer act: signals are aborted and children killed by then. `handlers` is how
+   * many handlers have not returned yet: nothing may start under its name in this process before they have.
+   */
+  onFenced?(fencing: { reason: Error; handlers: number }): void;
+}
+
+export interface CheckedWorkerOptions {
+  name: string;
+  concurrency: number;
+  ttlMs: number;
+  isolation: Isolation;
+  taskFiles: string[];
+  offer: Offer;
+  log: Logger;
+}
+
+/** With the defaults. Throws InvalidTask or NotConfigured for what cannot work. */
+export function checkWorkerOptions(options: WorkerOptions): CheckedWorkerOptions {
+  const { definitions, name, concurrency = 10, ttlMs = 15_000, isolation = 'inline' } = options;
+  checkName(name, 'The name of a worker');
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
+    throw new InvalidTask(
+      `A worker's concurrency must be an integer, 1 … 10,000; got ${String(concurrency)}.`,
+    );
+  }
+  if (!Number.isFinite(ttlMs) || ttlMs < 1_000) {
+    throw new InvalidTask(`A worker's ttl must be at least 1,000 ms; got ${String(ttlMs)}.`);
+  }
+  const taskFiles = [...(options.taskFiles ?? [])];
+  const inChildren = [...definitions.values()].find((one) => (one.isolation ?? isolation) === 'child');
+  if (inChildren !== undefined && taskFiles.length === 0) {
+    const which = JSON.stringify(inChildren.name);
+    throw new NotConfigured(`Task ${which} runs in a child process, which must load it from a task file.`);
+  }
+  const offer = {
+    queues: [...(options.queues ?? ['default'])],
+    names: [...definitions.keys()],
+    versions: { ...options.versions },
+  };
+  for (const queue of offer.queues) checkName(queue, 'A queue');
+  return { name, concurrency, ttlMs, isolation, taskFiles, offer, log: options.log ?? silentLogger };
+}

@@ -1,0 +1,144 @@
+import { hostname } from 'node:os';
+import type { Owner } from '../owner.js';
+import type { Heartbeat } from './heartbeat.js';
+import type { Incarnation } from './incarnation.js';
+import type { CheckedWorkerOptions, WorkerOptions } from './worker-options.js';
+import type { WorkerParts } from './worker-parts.js';
+import { Fenced, WrongState } from '../errors.js';
+import { loggerWith } from '../log.js';
+import { ownerText } from '../owner.js';
+import { createHeartbeat } from './heartbeat.js';
+import { inCurrentEpoch } from './incarnation.js';
+import { processIdentity } from './process-identity.js';
+import { stopInOrder, stopParts, withdrawBeforeStart } from './stop-in-order.js';
+import { checkWorkerOptions } from './worker-options.js';
+import { workerParts } from './worker-parts.js';
+
+/** One incarnation of a worker in this process. */
+export interface WorkerProcess {
+  /**
+   * Registers, runs tasks, and resolves when `stop` has ended it in order. Rejects with Fenced where it may no
+   * longer act, with Unavailable where it could not start. Once only: a worker comes back as a new incarnation.
+   */
+  run(): Promise<void>;
+  /** Claims nothing more, waits for the tasks that run, and withdraws. Idempotent; resolves when `run` has ended. */
+  stop(): Promise<void>;
+  /** null until it is registered. */
+  readonly owner: Owner | null;
+}
+
+/** Throws InvalidTask or NotConfigured for options that cannot work. */
+export function createWorkerProcess(options: WorkerOptions): WorkerProcess {
+  return new Worker(options);
+}
+
+class Worker implements WorkerProcess {
+  readonly #options: WorkerOptions;
+  readonly #checked: CheckedWorkerOptions;
+  readonly #stopAsked = new AbortController();
+  readonly #fenced = new AbortController();
+  #owner: Owner | null = null;
+  #running: Promise<void> | null = null;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#checked = checkWorkerOptions(options);
+  }
+
+  get owner(): Owner | null {
+    return this.#owner;
+  }
+
+  async run(): Promise<void> {
+    if (this.#running !== null) throw new WrongState('A worker runs once; create another one.');
+    this.#running = this.#live();
+    await this.#running;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopAsked.abort();
+    // What it ended with is told by `run`.
+    await this.#running?.catch(() => {});
+  }
+
+  async #live(): Promise<void> {
+    if (this.#stopAsked.signal.aborted) return;
+    const owner = await this.#register();
+    const heartbeat = this.#heartbeat(owner);
+    const parts = workerParts(this.#incarnation(owner, heartbeat), heartbeat, this.#options, this.#checked);
+    heartbeat.fenced.addEventListener('abort', () => this.#fence(heartbeat.fenced.reason as Error));
+    this.#fenced.signal.addEventListener('abort', () => this.#endAttempts(parts));
+    try {
+      await heartbeat.start();
+      await inCurrentEpoch(parts.incarnation, (epoch) => this.#options.table.listOwner(epoch, owner));
+    } catch (error) {
+      await withdrawBeforeStart(parts, heartbeat);
+      throw error;
+    }
+    const forgetBeats = heartbeat.onBeat(() => void parts.comparing.compare());
+    this.#startParts(parts);
+    await aborted(this.#stopAsked.signal, this.#fenced.signal);
+    forgetBeats();
+    if (!this.#fenced.signal.aborted) {
+      await Promise.race([stopInOrder(parts, heartbeat), aborted(this.#fenced.signal)]);
+    }
+    if (this.#fenced.signal.aborted) await this.#endFenced(parts, heartbeat);
+  }
+
+  async #register(): Promise<Owner> {
+    const { name, concurrency, ttlMs, offer } = this.#checked;
+    const { incarnation } = await this.#options.store.registerWorker({
+      ...{ name, kind: 'worker', host: hostname(), pid: process.pid, identity: processIdentity() },
+      ...{ ttlMs, concurrency, ...offer },
+    });
+    this.#owner = { name, incarnation };
+    return this.#owner;
+  }
+
+  #heartbeat({ incarnation }: Owner): Heartbeat {
+    const { ttlMs, log } = this.#checked;
+    const onError = (error: unknown): void => log.warn({ err: error, incarnation }, 'a beat failed');
+    return createHeartbeat({ incarnation, ttlMs, beater: this.#options.beater, onError });
+  }
+
+  #incarnation(owner: Owner, heartbeat: Heartbeat): Incarnation {
+    const { store, table, epoch } = this.#options;
+    const log = loggerWith(this.#checked.log, { worker: owner.name, incarnation: owner.incarnation });
+    const mayAct = (): boolean => !this.#fenced.signal.aborted && heartbeat.mayAct();
+    const fence = (why: string): void => {
+      this.#fence(new Fenced(`Worker ${ownerText(owner)} may no longer act: ${why}.`));
+    };
+    return { owner, store, table, epoch, log, mayAct, fence };
+  }
+
+  #startParts({ admission, claiming, finishing, givingBack, releasing, progress }: WorkerParts): void {
+    for (const part of [finishing, releasing, givingBack, progress, admission, claiming]) part.start();
+  }
+
+  /** G1: its tasks stop first, children included; the stores are not touched any more. */
+  #fence(reason: Error): void {
+    this.#fenced.abort(reason);
+  }
+
+  #endAttempts({ attempts, incarnation }: WorkerParts): void {
+    const reason = this.#fenced.signal.reason as Error;
+    attempts.abort(reason);
+    attempts.kill();
+    incarnation.log.error({ err: reason, handlers: attempts.running }, 'fenced: it may no longer act');
+    this.#options.onFenced?.({ reason, handlers: attempts.running });
+  }
+
+  async #endFenced(parts: WorkerParts, heartbeat: Heartbeat): Promise<never> {
+    await Promise.all([stopParts(parts), parts.childrenIfAny()?.stop(), heartbeat.stop()]);
+    throw this.#fenced.signal.reason;
+  }
+}
+
+async function aborted(...signals: AbortSignal[]): Promise<void> {
+  await new Promise<void>((resolve) => {
+    for (const signal of signals) {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    }
+  });
+}
