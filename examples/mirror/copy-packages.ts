@@ -20,18 +20,25 @@ interface Candidate extends PackageFolder {
   bytes: number;
 }
 
+export interface CopiedPackages {
+  /** Their names, in order. */
+  packages: string[];
+  /** Whether an earlier run had copied them. */
+  resumes: boolean;
+}
+
 /**
- * Copies real packages into the mirror's sources, a sample from all over the alphabet, and returns their names.
- * Copies that an earlier run has completed are kept as they are; copies that it left unfinished are made anew.
+ * Copies real packages into the mirror's sources: a sample from all over the alphabet. Copies that an earlier
+ * run has completed are kept as they are; copies that it left unfinished are made anew.
  */
-export async function copyPackages(layout: Layout, packages: PackageFolder[]): Promise<string[]> {
+export async function copyPackages(layout: Layout, packages: PackageFolder[]): Promise<CopiedPackages> {
   const complete = join(layout.sources, '.complete');
-  if (await exists(complete)) return await copiedPackages(layout);
+  if (await exists(complete)) return { packages: await copiedPackages(layout), resumes: true };
   await rm(layout.sources, { recursive: true, force: true });
   const chosen = await choosePackages(packages);
   for (const candidate of chosen) await copyPackage(layout, candidate);
   await writeFile(complete, '');
-  return chosen.map(({ name }) => name).sort();
+  return { packages: chosen.map(({ name }) => name).sort(), resumes: false };
 }
 
 async function choosePackages(packages: PackageFolder[]): Promise<Candidate[]> {

@@ -1,0 +1,58 @@
+import type { DispatchRequest, Holdfast } from 'holdfast';
+import type { FollowedTasks } from './followed-tasks.js';
+import { changeSource } from './change-source.js';
+import { layoutOf } from './layout.js';
+import { gc, publish, sync } from './tasks.js';
+
+/** How much the demo does: hundreds of tasks, some dozens of them waiting at any time. */
+const workload = { tasks: 320, changesAtOnce: 8, backlog: 64 } as const;
+
+export interface WorkloadRun {
+  hf: Holdfast;
+  /** The mirror's folder. */
+  mirror: string;
+  packages: string[];
+  followed: FollowedTasks;
+  signal: AbortSignal;
+}
+
+/**
+ * Syncs every package; then, while syncs run, changes source copies and asks for another sync of each, with
+ * collections of garbage and publications of the index in between. Each change is followed by a sync, and the
+ * last collection and index come after all of them: so at the end everything must fit.
+ */
+export async function dispatchWorkload(run: WorkloadRun): Promise<void> {
+  const { packages, followed, signal } = run;
+  await dispatch(run, [...packages.map((name) => syncOf(run, name)), publishOf(run), gcOf(run)]);
+  let change = 0;
+  for (let round = 0; followed.followed < workload.tasks; round += 1) {
+    await followed.fewerThan(workload.backlog);
+    signal.throwIfAborted();
+    const requests: DispatchRequest[] = [];
+    for (let at = 0; at < workload.changesAtOnce; at += 1, change += 1) {
+      const name = packages[change % packages.length] ?? '';
+      await changeSource(layoutOf(run.mirror), name, change);
+      requests.push(syncOf(run, name));
+      if (at === workload.changesAtOnce / 2 && round % 2 === 0) requests.push(gcOf(run));
+    }
+    if (round % 3 === 0) requests.push(publishOf(run));
+    await dispatch(run, requests);
+  }
+  await dispatch(run, [gcOf(run), publishOf(run)]);
+}
+
+async function dispatch({ hf, followed }: WorkloadRun, requests: DispatchRequest[]): Promise<void> {
+  followed.follow(await hf.dispatchMany(requests));
+}
+
+function syncOf({ mirror }: WorkloadRun, packageName: string): DispatchRequest {
+  return { task: sync.name, payload: { mirror, package: packageName } };
+}
+
+function gcOf({ mirror }: WorkloadRun): DispatchRequest {
+  return { task: gc.name, payload: { mirror } };
+}
+
+function publishOf({ mirror, packages }: WorkloadRun): DispatchRequest {
+  return { task: publish.name, payload: { mirror, packages } };
+}

@@ -1,0 +1,64 @@
+import type { DemoResult } from './demo.js';
+import type { DemoSetting } from './demo-setting.js';
+import type { DemoWorkers } from './demo-workers.js';
+import type { PreparedMirror } from './mirror-demo.js';
+import { textFields } from './text-table.js';
+import { bytesText } from './texts.js';
+
+const places: Record<DemoSetting['mode'], string> = {
+  embedded: 'embedded, with no server of any kind',
+  memory: 'on PostgreSQL, with the lock table in this process',
+  servers: 'on Redis and PostgreSQL',
+};
+
+/** What the demo is about to do. */
+export function demoStartText(
+  { packages, resumes }: PreparedMirror,
+  { mode }: DemoSetting,
+  { workers, slots }: DemoWorkers,
+): string {
+  const who = workers === 1 ? `one worker, ${slots} slots` : `${workers} worker processes, ${slots} slots`;
+  const how = resumes ? 'Going on with the mirror of' : 'Mirroring';
+  return `${how} ${packages.length} packages ${places[mode]}: ${who}.`;
+}
+
+/** The result for people. */
+export function demoText(result: DemoResult): string {
+  const { tasks, completed, syncs, collections, publications, resumed } = result;
+  const perSecond = Math.round(tasks / result.seconds);
+  const fields: [string, string][] = [
+    [
+      'tasks',
+      `${completed} of ${tasks} completed${resumed > 0 ? `, ${resumed} left by an earlier run` : ''}`,
+    ],
+    ['', `${syncs} package.sync, ${collections} store.gc, ${publications} index.publish`],
+    ['time', `${result.seconds.toFixed(1)} s, ${perSecond} tasks a second`],
+    ['longest queue', `${result.longestQueue} tasks waiting for the store`],
+    ['mirrored', `${result.packages} packages, ${result.files} files`],
+    ['store', `${result.blobs} blobs, ${bytesText(result.bytes)}`],
+    [
+      '',
+      `${result.blobsWritten} written, ${result.blobsRemoved} removed, ${bytesText(result.bytesHashed)} hashed`,
+    ],
+    ['verified', result.verified ? 'every manifest matches its files, every blob its hash' : 'NO'],
+    ['overlaps', String(result.overlaps)],
+    ['locks left', String(result.locksLeft)],
+  ];
+  const problems = result.problems.slice(0, 20).map((problem) => `  ${problem}\n`);
+  const more = result.problems.length - problems.length;
+  if (more > 0) problems.push(`  and ${more} more\n`);
+  const verdict = result.ok ? 'The demo is ok.\n' : `The demo is NOT ok:\n${problems.join('')}`;
+  return `${textFields(fields)}${verdict}`;
+}
+
+/** What to do after the demo. */
+export function demoHints(setting: DemoSetting): string {
+  const [command, flags] = [
+    'holdfast',
+    setting.dataDir === null ? '' : ` --embedded --data-dir ${setting.dataDir}`,
+  ];
+  if (setting.mode === 'embedded' && setting.temporary) {
+    return `\nKeep the tasks to look at them: ${command} demo --data-dir .holdfast\n`;
+  }
+  return `\nLook at what ran: ${command} tasks list --limit 10${flags}\n`;
+}

@@ -1,0 +1,68 @@
+import type { DemoSetting } from './demo-setting.js';
+import type { DemoWorkers } from './demo-workers.js';
+import type { GlobalOptions } from './global-options.js';
+import type { MirrorDemo, MirrorReport } from './mirror-demo.js';
+import type { Holdfast } from '../holdfast.js';
+import { createHoldfast } from '../holdfast.js';
+import { DemoProgress } from './demo-progress.js';
+import { startWorkerInside, startWorkerProcesses } from './demo-workers.js';
+import { watchForInterruption } from './interruption.js';
+import { demoStartText } from './demo-text.js';
+import { holdfastOptions } from './with-holdfast.js';
+
+export interface DemoResult extends MirrorReport {
+  mode: DemoSetting['mode'];
+  /** How many workers there were, and how many tasks all of them could run at once. */
+  workers: number;
+  slots: number;
+  seconds: number;
+}
+
+/** Runs the mirror in this setting. Leaves its folders as they are. */
+export async function runDemo(
+  demo: MirrorDemo,
+  setting: DemoSetting,
+  global: GlobalOptions,
+): Promise<DemoResult> {
+  const started = performance.now();
+  const hf = await createHoldfast({ ...optionsOf(setting, global), tasks: demo.tasks });
+  try {
+    await hf.migrate();
+    const { workers, slots, report } = await runOn(hf, demo, setting, global);
+    const seconds = Math.round(performance.now() - started) / 1_000;
+    const { ok, tasks, verified, locksLeft, ...others } = report;
+    return { ok, tasks, verified, locksLeft, seconds, mode: setting.mode, workers, slots, ...others };
+  } finally {
+    await hf.close();
+  }
+}
+
+function optionsOf(setting: DemoSetting, global: GlobalOptions): ReturnType<typeof holdfastOptions> {
+  if (setting.dataDir === null) return holdfastOptions(global);
+  return holdfastOptions({ ...global, embedded: true, dataDir: setting.dataDir });
+}
+
+async function runOn(
+  hf: Holdfast,
+  demo: MirrorDemo,
+  setting: DemoSetting,
+  global: GlobalOptions,
+): Promise<{ workers: number; slots: number; report: MirrorReport }> {
+  const progress = new DemoProgress();
+  using interruption = watchForInterruption();
+  await progress.step(`Copying packages to ${setting.mirror} …`);
+  const prepared = await demo.prepareMirror(setting.mirror);
+  const workers = setting.workerProcesses ? await startWorkerProcesses(global) : await startWorkerInside(hf);
+  try {
+    await progress.step(demoStartText(prepared, setting, workers));
+    const run = demo.runMirror(hf, prepared, {
+      signal: interruption.signal,
+      onProgress: (state) => progress.show(state),
+    });
+    const report = await Promise.race([run, workers.failed]);
+    await progress.end();
+    return { workers: workers.workers, slots: workers.slots, report };
+  } finally {
+    await workers.stop();
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * A signal that aborts at the first SIGINT or SIGTERM. The second one ends the process, as it does by default.
+ */
+export interface Interruption {
+  signal: AbortSignal;
+  [Symbol.dispose](): void;
+}
+
+export class Interrupted extends Error {
+  constructor(signal: NodeJS.Signals) {
+    super(`Stopped by ${signal}.`);
+    this.name = 'Interrupted';
+  }
+}
+
+export function watchForInterruption(): Interruption {
+  const controller = new AbortController();
+  const dispose = (): void => {
+    process.removeListener('SIGINT', interrupt);
+    process.removeListener('SIGTERM', interrupt);
+  };
+  const interrupt = (signal: NodeJS.Signals): void => {
+    dispose();
+    controller.abort(new Interrupted(signal));
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  return { signal: controller.signal, [Symbol.dispose]: dispose };
+}

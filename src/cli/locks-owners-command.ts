@@ -1,0 +1,36 @@
+import { Command } from 'commander';
+import type { LockOwner } from '../tasks/reading/list-owners.js';
+import type { PageOptions } from './paging.js';
+import { addPageOptions, noteNextPage } from './paging.js';
+import { textTable } from './text-table.js';
+import { withHoldfast } from './with-holdfast.js';
+import { writeJson, writeResult } from './write-output.js';
+
+export function locksOwnersCommand(): Command {
+  const command = new Command('owners').description('who may hold locks, and how much each holds');
+  return addPageOptions(command).action(async (options: PageOptions, command: Command) => {
+    await withHoldfast(command, {}, async (hf, { json }) => {
+      const page = await hf.locks.owners(options);
+      if (json === true) return await writeJson(page);
+      await writeResult(page.owners.length === 0 ? 'No owners.\n' : table(page.owners));
+      await noteNextPage(page.next);
+    });
+  });
+}
+
+function table(owners: LockOwner[]): string {
+  return textTable(
+    [
+      { heading: 'NAME' },
+      { heading: 'INCARNATION' },
+      { heading: 'ONLINE' },
+      { heading: 'HOLDS', align: 'right' },
+    ],
+    owners.map(({ name, incarnation, online, holds, more }) => [
+      name,
+      incarnation,
+      online === null ? 'no such worker' : online ? 'yes' : 'no',
+      `${holds.length}${more ? '+' : ''}`,
+    ]),
+  );
+}

@@ -1,0 +1,43 @@
+import type { Task } from '../tasks/task.js';
+import { textFields } from './text-table.js';
+import { ownerName, timeText, tookText } from './texts.js';
+
+/** A task for people: only the fields that say something. */
+export function taskText(task: Task): string {
+  const fields: [string, string | null][] = [
+    ['id', task.id],
+    ['name', task.name],
+    ['state', task.state],
+    ['queue', task.queue],
+    ['priority', task.priority === 0 ? null : String(task.priority)],
+    ['payload', task.payload === null ? null : JSON.stringify(task.payload)],
+    ['exclusive', listText(task.exclusive)],
+    ['shared', listText(task.shared)],
+    ['attempt', task.maxAttempts === null ? String(task.attempt) : `${task.attempt} of ${task.maxAttempts}`],
+    ['crashes', task.crashes === 0 ? null : String(task.crashes)],
+    ['worker', ownerName(task.worker)],
+    ['fence', task.fence],
+    ['parent', task.parent],
+    ['created', timeText(task.createdAt)],
+    ['due', task.runAt === null ? null : timeText(task.runAt)],
+    ['started', task.startedAt === null ? null : timeText(task.startedAt)],
+    ['finished', task.finishedAt === null ? null : timeText(task.finishedAt)],
+    ['took', tookText(task)],
+    ['progress', task.progress.length === 0 ? null : JSON.stringify(task.progress)],
+    ['result', task.result === null ? null : JSON.stringify(task.result)],
+    ['error', errorText(task.error)],
+  ];
+  return textFields(
+    fields.filter((field): field is [string, string] => field[1] !== null && field[1] !== ''),
+  );
+}
+
+function listText(names: string[]): string {
+  return names.join(', ');
+}
+
+function errorText(error: Task['error']): string | null {
+  if (error === null) return null;
+  const reason = error.reason === undefined ? '' : ` (${error.reason})`;
+  return `${error.code}: ${error.message}${reason}`;
+}

@@ -1,0 +1,10 @@
+import { Command } from 'commander';
+import { tasksListCommand } from './tasks-list-command.js';
+import { tasksShowCommand } from './tasks-show-command.js';
+
+export function tasksCommand(): Command {
+  return new Command('tasks')
+    .description('the tasks')
+    .addCommand(tasksListCommand())
+    .addCommand(tasksShowCommand());
+}

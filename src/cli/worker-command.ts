@@ -1,0 +1,62 @@
+import { Command, Option } from 'commander';
+import { resolve } from 'node:path';
+import type { Isolation } from '../tasks/definition.js';
+import { InvalidTask } from '../errors.js';
+import { loadTaskFiles } from '../tasks/load-task-files.js';
+import { collect, integer } from './option-parsers.js';
+import { runWorker } from './run-worker.js';
+import { withHoldfast } from './with-holdfast.js';
+
+interface WorkerFlags {
+  tasks: string[];
+  name?: string;
+  concurrency?: number;
+  ttl?: string;
+  queue?: string[];
+  version?: string[];
+  isolation?: Isolation;
+}
+
+const about = `
+Prints {"ready":true,"name":…,"incarnation":…} on stdout when it claims. SIGTERM and SIGINT stop it in order: it
+claims no more, waits for its tasks, and exits 0; a second one ends it at once. It exits 1 when it was fenced:
+when it could no longer prove that it is alive, and has stopped its tasks.
+`;
+
+export function workerCommand(): Command {
+  return new Command('worker')
+    .description('run tasks')
+    .requiredOption('--tasks <file...>', 'what defines the tasks: JavaScript files, or folders of them')
+    .option('--name <name>', 'default: HOLDFAST_WORKER_NAME, or the host name')
+    .option('--concurrency <n>', 'how many tasks at once (default 10)', integer('--concurrency', 1, 10_000))
+    .option('--ttl <duration>', 'declared dead after so long without a heartbeat (default 15s)')
+    .option('--queue <name>', 'a queue to serve; may be given several times (default: default)', collect)
+    .option('--version <library=version>', 'what it offers to tasks that need it; several times', collect)
+    .addOption(
+      new Option('--isolation <where>', 'where handlers run that do not say').choices(['inline', 'child']),
+    )
+    .addHelpText('after', about)
+    .action(async (flags: WorkerFlags, command: Command) => {
+      const { queue, version, tasks: files, ...options } = flags;
+      const tasks = await loadTaskFiles(files);
+      await withHoldfast(command, { tasks }, async (hf) => {
+        const worker = hf.createWorker({
+          ...options,
+          ...(queue !== undefined && { queues: queue }),
+          versions: versionsOf(version ?? []),
+          taskFiles: files.map((file) => resolve(file)),
+        });
+        await runWorker(worker);
+      });
+    });
+}
+
+function versionsOf(texts: string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, library, version] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+      if (library !== undefined && version !== undefined) return [library, version];
+      throw new InvalidTask(`--version must be LIBRARY=VERSION, such as ffmpeg=6.1.0; got ${text}.`);
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { compiledFile } from '../entry-point.js';
+
+const bin: string = fileURLToPath(compiledFile(import.meta.url, './main.js'));
+const keptLogLines = 10;
+const stopLimitMs = 20_000;
+
+/** A `holdfast worker` that has started to claim, as a child of this process. It ends when this one does. */
+export interface WorkerProcess {
+  /** Rejects when the process ends without having been told to. */
+  failed: Promise<never>;
+  /** Lets it finish its tasks; kills it where that takes more than 20 s. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the process and waits until it claims. URLs go by the environment: arguments can be read by everybody
+ * on the machine.
+ */
+export async function startWorkerProcess(
+  args: string[],
+  environment: Record<string, string>,
+): Promise<WorkerProcess> {
+  // The channel tells the child that its parent is gone.
+  const child = spawn(process.execPath, [bin, 'worker', ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let stopping = false;
+  const exited = exitOf(child);
+  const failed = exited.then((text) => (stopping ? new Promise<never>(() => {}) : fail(text)));
+  failed.catch(() => {});
+  await Promise.race([readyLine(child), failed]);
+  return {
+    failed,
+    stop: async () => {
+      stopping = true;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function readyLine(child: ChildProcess): Promise<void> {
+  if (child.stdout !== null) await once(child.stdout, 'data');
+}
+
+/** Resolves with how the process ended and the last lines of its log. */
+async function exitOf(child: ChildProcess): Promise<string> {
+  const log: string[] = [];
+  if (child.stderr !== null) {
+    createInterface(child.stderr).on('line', (line) => {
+      log.push(line);
+      if (log.length > keptLogLines) log.shift();
+    });
+  }
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return [`A worker process ended with ${signal ?? `status ${String(code)}`}. Its log ended:`, ...log].join(
+    '\n',
+  );
+}
+
+function fail(text: string): never {
+  throw new Error(text);
+}
