@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { InvalidTask } from '../errors.js';
+import type { TaskDefinition } from './definition.js';
 import { defineTask, isTaskDefinition } from './definition.js';
 
 const run = (): null => null;
@@ -111,7 +112,16 @@ describe('defineTask', () => {
     expect(definition.resources({ repo: 7, ref: 'main' })).toEqual({ exclusive: ['repo:7'] });
   });
 
-  it('leaves the payload unknown without a schema', () => {
+  it('takes the declared type of the payload where there is no schema', () => {
+    const definition = defineTask({
+      name: 'declared',
+      resources: (payload: { repo: number }) => ({ exclusive: [`repo:${payload.repo}`] }),
+      run: async (payload: { repo: number }) => payload.repo,
+    });
+    expectTypeOf(definition).toEqualTypeOf<TaskDefinition<{ repo: number }, { repo: number }, number>>();
+  });
+
+  it('leaves the payload unknown without a schema and a declaration', () => {
     defineTask({
       name: 'untyped',
       run: (payload) => {

@@ -12,7 +12,7 @@ export type Isolation = 'inline' | 'child';
 
 /**
  * What defineTask takes. `Input` is what `dispatch` accepts and what is stored; `Output`, made of it by the
- * schema, reaches `resources` and `run`. Without a schema both are `unknown`: any JSON value.
+ * schema, reaches `resources` and `run`.
  */
 export interface TaskOptions<Input = unknown, Output = Input, Result = unknown> {
   /** Names the task in every process; at most 1 KiB. */
@@ -78,10 +78,18 @@ export interface TaskContext {
 const brand = Symbol.for('holdfast.task');
 
 /**
- * Defines a task: its name, what it must hold, how it is retried, and its handler.
+ * Defines a task: its name, what it must hold, how it is retried, and its handler. With a schema, its input is
+ * what `dispatch` takes and its output what `resources` and `run` get; without one all of them take what the
+ * handler declares, unchecked, or any JSON value.
  * Throws InvalidTask, naming the option, where one is unknown or malformed.
  */
-export function defineTask<Input = unknown, Output = Input, Result = unknown>(
+export function defineTask<Input, Output, Result = unknown>(
+  options: TaskOptions<Input, Output, Result> & { payload: StandardSchemaV1<Input, Output> },
+): TaskDefinition<Input, Output, Result>;
+export function defineTask<Payload = unknown, Result = unknown>(
+  options: TaskOptions<Payload, Payload, Result> & { payload?: undefined },
+): TaskDefinition<Payload, Payload, Result>;
+export function defineTask<Input, Output, Result>(
   options: TaskOptions<Input, Output, Result>,
 ): TaskDefinition<Input, Output, Result> {
   const checked = checkTaskOptions(options);

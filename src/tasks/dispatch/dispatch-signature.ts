@@ -43,9 +43,13 @@ export interface Dispatch<Options> {
 
 export type HandlerDispatch = Dispatch<HandlerDispatchOptions>;
 
-/** One task of many. */
+/** One task of many: by its definition, or by its name, which may also be called `name` as in a batch file. */
 export type DispatchRequest<Input = unknown> = HandlerDispatchOptions &
-  ({ task: TaskDefinition<Input>; payload: NoInfer<Input> } | { task: string; payload?: unknown });
+  (
+    | { task: TaskDefinition<Input>; payload: NoInfer<Input> }
+    | { task: string; payload?: unknown }
+    | { name: string; payload?: unknown }
+  );
 
 /** Dispatches all of the tasks, in this order, or none. Throws like `dispatch`, naming the index in the list. */
 export type DispatchMany = <Inputs extends readonly unknown[]>(

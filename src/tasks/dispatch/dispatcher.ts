@@ -35,7 +35,8 @@ export interface Dispatcher {
 }
 
 interface UntypedRequest extends HandlerDispatchOptions {
-  task: TaskDefinition | string;
+  task?: TaskDefinition | string;
+  name?: string;
   payload?: unknown;
 }
 
@@ -96,14 +97,24 @@ async function prepareAll(
   const prepared: PreparedTask[] = [];
   for (const [index, request] of requests.entries()) {
     try {
-      if (typeof request !== 'object' || request === null) throw new InvalidTask('It must be an object.');
-      const { task, payload, ...options } = request as UntypedRequest;
-      prepared.push(await prepareTask(task, payload, options, { loaded, parent: null }));
+      const { target, payload, options } = partsOf(request as UntypedRequest | null);
+      prepared.push(await prepareTask(target, payload, options, { loaded, parent: null }));
     } catch (error) {
       throw atIndex(index, error);
     }
   }
   return prepared;
+}
+
+function partsOf(request: UntypedRequest | null): {
+  target: TaskDefinition | string;
+  payload: unknown;
+  options: HandlerDispatchOptions;
+} {
+  const { task, name, payload, ...options } = request ?? {};
+  const target = task ?? name;
+  if (target !== undefined && (task === undefined || name === undefined)) return { target, payload, options };
+  throw new InvalidTask('It must have either "task" or "name".');
 }
 
 function atIndex(index: number, error: unknown): unknown {
