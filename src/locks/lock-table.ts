@@ -122,7 +122,9 @@ export type EnterAnswer =
 
 /** `present`: some entry of the task is in the table already. `blocked` names the first resource not free. */
 export type EnterNowAnswer =
-  { status: 'owned'; fence: string } | { status: 'blocked'; resource: string } | { status: 'present' };
+  | { status: 'owned'; fence: string }
+  | { status: 'blocked'; resource: string }
+  | { status: 'present' };
 
 export interface ClaimRequest {
   owner: Owner;

@@ -99,6 +99,12 @@ export function describeWaking(open: OpenTable): void {
       expect(performance.now() - begun).toBeGreaterThanOrEqual(50);
     });
 
+    test('a wait of no time only looks', async () => {
+      expect(await wait([lane], 0)).toBe('timeout');
+      await current().table.wakeAdmission();
+      expect(await wait([lane], 0)).toBe('admission');
+    });
+
     test('the wait ends soon after its signal aborts, also when it had aborted before', async () => {
       const ended = new AbortController();
       const waiting = wait([lane], long, ended.signal);
