@@ -1,16 +1,23 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration, type ViteUserConfig } from 'vitest/config';
+
+const alias = { holdfast: fileURLToPath(new URL('src/index.ts', import.meta.url)) };
+const everywhere = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'];
+const measured = ['test/scale/**/*.test.ts'];
+
+/** What measures times and rates has the machine to itself, after everything else. */
+const projects: TestProjectInlineConfiguration[] = [
+  project('behaviour', { include: everywhere, exclude: measured, sequence: { groupOrder: 0 } }),
+  project('scale', { include: measured, maxWorkers: 1, sequence: { groupOrder: 1 } }),
+];
+
+function project(name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration {
+  const limits = { pool: 'forks' as const, testTimeout: 30_000, hookTimeout: 60_000 };
+  return { resolve: { alias }, test: { name, maxWorkers: 2, ...limits, ...test } };
+}
 
 const config: ViteUserConfig = defineConfig({
-  resolve: { alias: { holdfast: fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
-  test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-    globalSetup: ['test/helpers/global-setup.ts'],
-    pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-  },
+  test: { globalSetup: ['test/helpers/global-setup.ts'], projects },
 });
 
 export default config;
