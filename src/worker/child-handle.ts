@@ -137,11 +137,11 @@ export class ChildHandle {
   }
 
   #died(exit: ChildExit): ChildOutcome {
-    if (this.#loadedTooLate) {
+    if (this.#loadedTooLate && this.#stage === 'armed') {
       const message = 'A child process did not load the task files in time.';
       return { status: 'failed', error: plainChildError(new Unavailable(message)) };
     }
-    if (this.#killedByUs) return { status: 'died', ...exit, sentByUs: true };
+    if (this.#killedByUs && !this.#loadedTooLate) return { status: 'died', ...exit, sentByUs: true };
     if (this.#stage === 'starting') return notStarted('The watchdog of a child process could not be armed.');
     // Not so for a child that dies while it loads the task files: it would do so again and again.
     if (this.#stage === 'ready' && this.#job?.started === false)

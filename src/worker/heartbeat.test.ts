@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createServer, connect } from 'node:net';
+import { describe, expect, test as plainTest } from 'vitest';
+import { startPgBouncer } from '../../test/helpers/pgbouncer.js';
 import { sharedPostgresUrl } from '../../test/helpers/servers.js';
 import type { TcpProxy } from '../../test/helpers/tcp-proxy.js';
 import { startProxy } from '../../test/helpers/tcp-proxy.js';
@@ -10,28 +12,38 @@ import type { Heartbeat, HeartbeatOptions } from './heartbeat.js';
 import { createHeartbeat } from './heartbeat.js';
 
 const ttlMs = 1_500;
-const running: Heartbeat[] = [];
-let row: WorkerRow;
-let proxy: TcpProxy;
 
-beforeEach(async () => {
-  row = await createWorkerRow();
-  proxy = await startProxy(sharedPostgresUrl());
-});
-
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((heartbeat) => heartbeat.stop()));
-  await proxy.stop();
-  await row.drop();
-});
-
-function heartbeatOf(options: Partial<HeartbeatOptions> = {}): Heartbeat {
-  const { namespace, incarnation } = row;
-  const beater = { kind: 'postgres', connection: proxy.url, namespace } as const;
-  const heartbeat = createHeartbeat({ incarnation, ttlMs, beater, ...options });
-  running.push(heartbeat);
-  return heartbeat;
+interface Fixtures {
+  row: WorkerRow;
+  proxy: TcpProxy;
+  heartbeatOf: (options?: Partial<HeartbeatOptions>, url?: string) => Heartbeat;
 }
+
+const test = plainTest.extend<Fixtures>({
+  // oxlint-disable-next-line no-empty-pattern -- what vitest wants of a fixture without others
+  row: async ({}, use) => {
+    const row = await createWorkerRow();
+    await use(row);
+    await row.drop();
+  },
+  // oxlint-disable-next-line no-empty-pattern -- what vitest wants of a fixture without others
+  proxy: async ({}, use) => {
+    const proxy = await startProxy(sharedPostgresUrl());
+    await use(proxy);
+    await proxy.stop();
+  },
+  heartbeatOf: async ({ row, proxy }, use) => {
+    const running: Heartbeat[] = [];
+    const { namespace, incarnation } = row;
+    await use((options = {}, url = proxy.url) => {
+      const beater = { kind: 'postgres', connection: url, namespace } as const;
+      const heartbeat = createHeartbeat({ incarnation, ttlMs, beater, ...options });
+      running.push(heartbeat);
+      return heartbeat;
+    });
+    await Promise.all(running.map((heartbeat) => heartbeat.stop()));
+  },
+});
 
 function spin(ms: number): void {
   const started = performance.now();
@@ -49,8 +61,8 @@ function fenceDelay(heartbeat: Heartbeat): Promise<number> {
   });
 }
 
-describe('a heartbeat', () => {
-  test('has beaten once when it has started, and goes on', async () => {
+describe.concurrent('a heartbeat', () => {
+  test('has beaten once when it has started, and goes on', async ({ row, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
     expect(heartbeat.mayAct()).toBe(false);
     await heartbeat.start();
@@ -59,41 +71,34 @@ describe('a heartbeat', () => {
     await waitUntil(async () => (await row.counter()) >= 4, 'it has beaten four times');
   });
 
-  test('goes on while the main loop is blocked for three TTLs', async () => {
-    // Not through the proxy, which lives in this very loop.
-    const { namespace } = row;
-    const heartbeat = heartbeatOf({
-      beater: { kind: 'postgres', connection: sharedPostgresUrl(), namespace },
-    });
-    await heartbeat.start();
-    spin(3 * ttlMs);
-    expect(heartbeat.mayAct()).toBe(true);
-    expect(await row.counter()).toBeGreaterThanOrEqual(8);
-    expect(heartbeat.fenced.aborted).toBe(false);
-  });
-
-  test('fences at once when a beat changes no row', async () => {
+  test('fences at once when a beat changes no row', async ({ row, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
     await heartbeat.start();
     await row.reap();
     const reaped = performance.now();
     await waitUntil(() => heartbeat.fenced.aborted, 'it is fenced');
     expect(performance.now() - reaped).toBeLessThan(ttlMs / 3 + 250);
-    expect(heartbeat.fenced.reason).toMatchObject({ code: 'Fenced', message: /declared dead, so/ });
+    expect(heartbeat.fenced.reason).toMatchObject({
+      code: 'Fenced',
+      message: expect.stringContaining('declared dead'),
+    });
     expect(heartbeat.mayAct()).toBe(false);
   });
 
-  test('fences before its TTL is over when PostgreSQL falls silent', async () => {
+  test('fences before its TTL is over when PostgreSQL falls silent', async ({ proxy, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
     await heartbeat.start();
     const fenced = fenceDelay(heartbeat);
     proxy.silence();
     // The last beat was confirmed no later than this thread heard of it.
     expect(await fenced).toBeLessThan(ttlMs - fencingMarginMs(ttlMs) / 2);
-    expect(heartbeat.fenced.reason).toMatchObject({ code: 'Fenced', message: /in time/ });
+    expect(heartbeat.fenced.reason).toMatchObject({
+      code: 'Fenced',
+      message: expect.stringContaining('in time'),
+    });
   });
 
-  test('does not take a beat without a reply for confirmed', async () => {
+  test('does not take a beat without a reply for confirmed', async ({ row, proxy, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
     await heartbeat.start();
     const before = await row.counter();
@@ -103,7 +108,7 @@ describe('a heartbeat', () => {
     expect(await row.counter()).toBeGreaterThan(before);
   });
 
-  test('stays fenced when PostgreSQL comes back', async () => {
+  test('stays fenced when PostgreSQL comes back', async ({ row, proxy, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
     await heartbeat.start();
     proxy.silence();
@@ -115,7 +120,11 @@ describe('a heartbeat', () => {
     expect(await row.counter()).toBeLessThanOrEqual(counter + 1);
   });
 
-  test('connects anew after its connection was reset, and tells the errors', async () => {
+  test('connects anew after its connection was reset, and tells the errors', async ({
+    row,
+    proxy,
+    heartbeatOf,
+  }) => {
     const errors: unknown[] = [];
     const heartbeat = heartbeatOf({ onError: (error) => errors.push(error) });
     await heartbeat.start();
@@ -128,7 +137,7 @@ describe('a heartbeat', () => {
     expect(heartbeat.mayAct()).toBe(true);
   });
 
-  test('survives a silence that is shorter than its deadline', async () => {
+  test('survives a silence that is shorter than its deadline', async ({ row, proxy, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
     await heartbeat.start();
     proxy.silence();
@@ -139,19 +148,22 @@ describe('a heartbeat', () => {
     expect(heartbeat.mayAct()).toBe(true);
   });
 
-  test('does not start for a worker that was reaped', async () => {
+  test('does not start for a worker that was reaped', async ({ row, heartbeatOf }) => {
     await row.reap();
     await expect(heartbeatOf().start()).rejects.toMatchObject({ code: 'Fenced' });
   });
 
-  test('does not start when PostgreSQL is silent, and says so', async () => {
+  test('does not start when PostgreSQL is silent, and says so', async ({ proxy, heartbeatOf }) => {
     proxy.silence();
     const started = performance.now();
     await expect(heartbeatOf().start()).rejects.toMatchObject({ code: 'Unavailable' });
     expect(performance.now() - started).toBeLessThan(8_000);
   });
 
-  test('stops within a bounded time while PostgreSQL is silent, more than once', async () => {
+  test('stops within a bounded time while PostgreSQL is silent, more than once', async ({
+    proxy,
+    heartbeatOf,
+  }) => {
     const heartbeat = heartbeatOf();
     await heartbeat.start();
     proxy.silence();
@@ -164,7 +176,7 @@ describe('a heartbeat', () => {
     expect(heartbeat.fenced.aborted).toBe(false);
   });
 
-  test('beats no more once it is stopped', async () => {
+  test('beats no more once it is stopped', async ({ row, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
     await heartbeat.start();
     await heartbeat.stop();
@@ -172,19 +184,77 @@ describe('a heartbeat', () => {
     await new Promise((resolve) => setTimeout(resolve, ttlMs));
     expect(await row.counter()).toBe(counter);
   });
+
+  test('tries again within its TTL where a connection is accepted and stays mute', async ({
+    heartbeatOf,
+  }) => {
+    const { hostname, port } = new URL(sharedPostgresUrl());
+    let connections = 0;
+    const server = createServer((client) => {
+      client.on('error', () => {});
+      if (++connections === 1) return;
+      const upstream = connect({ host: hostname, port: Number(port) }).on('error', () => {});
+      client.pipe(upstream).pipe(client);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = new URL(sharedPostgresUrl());
+    url.port = String((server.address() as { port: number }).port);
+    const heartbeat = heartbeatOf({}, url.href);
+    await heartbeat.start();
+    expect(connections).toBe(2);
+    await heartbeat.stop();
+    server.close();
+  });
+
+  test('beats through PgBouncer in transaction mode', async ({ row, heartbeatOf }) => {
+    const bouncer = await startPgBouncer(sharedPostgresUrl());
+    const heartbeat = heartbeatOf({}, bouncer.url);
+    await heartbeat.start();
+    await waitUntil(async () => (await row.counter()) >= 3, 'it has beaten three times');
+    await heartbeat.stop();
+    await bouncer.stop();
+  });
+
+  test('fences when its thread is lost', async ({ heartbeatOf }) => {
+    const errors: unknown[] = [];
+    const heartbeat = heartbeatOf({ onError: (error) => errors.push(error) });
+    // It cannot listen there, and ends.
+    const squatter = createServer().listen({ path: heartbeat.watchdogAddress });
+    await expect(heartbeat.start()).rejects.toMatchObject({
+      code: 'Fenced',
+      message: expect.stringContaining('thread ended'),
+    });
+    expect(errors).toMatchObject([{ code: 'EADDRINUSE' }]);
+    squatter.close();
+  });
+});
+
+describe('a heartbeat beside a busy main loop', () => {
+  test('goes on while the main loop is blocked for three TTLs', async ({ row, heartbeatOf }) => {
+    // Not through the proxy, which lives in this very loop.
+    const heartbeat = heartbeatOf({}, sharedPostgresUrl());
+    await heartbeat.start();
+    spin(3 * ttlMs);
+    expect(heartbeat.mayAct()).toBe(true);
+    expect(await row.counter()).toBeGreaterThanOrEqual(8);
+    expect(heartbeat.fenced.aborted).toBe(false);
+  });
 });
 
 describe('a heartbeat without a connection of its own', () => {
-  test('asks its caller to beat', async () => {
+  test('asks its caller to beat', async ({ heartbeatOf }) => {
     let beats = 0;
-    const beat = (): Promise<'beaten'> => Promise.resolve((beats += 1) && 'beaten');
+    const beat = (): Promise<'beaten'> => {
+      beats += 1;
+      return Promise.resolve('beaten');
+    };
     const heartbeat = heartbeatOf({ beater: { kind: 'caller', beat } });
     await heartbeat.start();
     await waitUntil(() => beats >= 3, 'it has beaten three times');
     expect(heartbeat.mayAct()).toBe(true);
   });
 
-  test('is fenced by the answer, but not by time', async () => {
+  test('is fenced by the answer, but not by time', async ({ heartbeatOf }) => {
     let answer: 'beaten' | 'reaped' | null = 'beaten';
     const errors: unknown[] = [];
     const beat = (): Promise<'beaten' | 'reaped'> =>
