@@ -122,7 +122,7 @@ function* laneFaults({ dump }: IndexedTable): Generator<string> {
         yield `${member} is ready and not granted`;
       const before = members[index - 1];
       if (before === undefined) continue;
-      if (before.priority < priority || (before.priority === priority && before.member >= member)) {
+      if (before.priority < priority || (before.priority === priority && !isBefore(before.member, member))) {
         yield `${member} is ready out of order in ${lane}`;
       }
     }
@@ -165,4 +165,8 @@ function resourcesOf(hold: HoldDump): [string, Mode][] {
     ...hold.exclusive.map((resource): [string, Mode] => [resource, 'exclusive']),
     ...hold.shared.map((resource): [string, Mode] => [resource, 'shared']),
   ];
+}
+
+function isBefore(a: string, b: string): boolean {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
 }

@@ -1,19 +1,4 @@
-import { describeLockTable, type OpenLockTable } from '../lock-table.conformance.js';
-import { createMemoryLockTable } from './memory-lock-table.js';
+import { describeLockTable } from '../lock-table.conformance.js';
+import { openMemory } from './open-memory.conformance.js';
 
-describeLockTable('memory', async (options): Promise<OpenLockTable> => {
-  const table = createMemoryLockTable({ namespace: 'holdfast', ...options });
-  await table.start();
-  return {
-    table,
-    dump: async (epoch) => {
-      const dump = table.dumpState(epoch);
-      if (dump === null) throw new Error(`Epoch ${epoch} is not the one in the record.`);
-      return dump;
-    },
-    forgeIdentity: async () => {
-      table.state.identity = 'another server';
-    },
-    close: () => table.stop(),
-  };
-});
+describeLockTable('memory', openMemory);

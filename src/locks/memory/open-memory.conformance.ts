@@ -1,0 +1,20 @@
+import type { OpenLockTable } from '../lock-table.conformance.js';
+import { createMemoryLockTable } from './memory-lock-table.js';
+
+/** An in-memory table under test. */
+export async function openMemory(options: { promotionLimit?: number }): Promise<OpenLockTable> {
+  const table = createMemoryLockTable({ namespace: 'holdfast', ...options });
+  await table.start();
+  return {
+    table,
+    dump: async (epoch) => {
+      const dump = table.dumpState(epoch);
+      if (dump === null) throw new Error(`Epoch ${epoch} is not the one in the record.`);
+      return dump;
+    },
+    forgeIdentity: async () => {
+      table.state.identity = 'another server';
+    },
+    close: () => table.stop(),
+  };
+}
