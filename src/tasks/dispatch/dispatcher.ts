@@ -1,4 +1,3 @@
-import type { LockTable } from '../../locks/lock-table.js';
 import type { Queryable } from '../../store/database.js';
 import type { TaskDefinition } from '../definition.js';
 import type {
@@ -19,8 +18,11 @@ import { dispatchedTask } from './dispatched-task.js';
 import { insertInTransaction, insertPrepared } from './insert-tasks.js';
 import { prepareTask } from './prepare-task.js';
 
-export interface DispatchPorts extends InsertPorts {
-  table: Pick<LockTable, 'wakeAdmission'>;
+export interface DispatchPorts {
+  /** What tasks are inserted through, when it is ready. */
+  connect(): Promise<InsertPorts & { canWake: boolean }>;
+  /** Wakes admission through the lock table. Where that is not at hand yet, the insert itself notifies as well. */
+  wakeAdmission(): Promise<void>;
   /** The definitions by name, also those loaded later. */
   loaded: LoadedDefinitions;
 }
@@ -42,14 +44,17 @@ interface UntypedRequest extends HandlerDispatchOptions {
 
 /** Checks tasks, inserts them and wakes admission. */
 export function createDispatcher(ports: DispatchPorts): Dispatcher {
-  const waker = new AdmissionWaker(ports.table);
+  const waker = new AdmissionWaker(ports);
 
   async function insert(prepared: PreparedTask[], tx: Queryable | undefined): Promise<DispatchedTask[]> {
+    if (prepared.length === 0) return [];
+    const backend = await ports.connect();
     if (tx === undefined) {
-      await insertPrepared(ports, prepared);
-      if (prepared.length > 0) waker.wake();
+      await insertPrepared(backend, prepared, !backend.canWake);
+      waker.wake();
     } else {
-      await insertInTransaction(ports, prepared, tx);
+      // Nobody here learns of the commit, so the wake-up is part of the transaction.
+      await insertInTransaction(backend, prepared, tx, true);
     }
     return prepared.map(({ task }) => dispatchedTask(task));
   }

@@ -13,44 +13,46 @@ export interface InsertPorts {
 }
 
 /**
- * Inserts all of the tasks or none. Where the reply is lost, they are inserted once more: their ids were made
- * beforehand, so rows that are there already stay as they are. Throws Unavailable where that fails as well;
- * the tasks may exist then.
+ * Inserts all of the tasks or none; with `notify` the commit wakes admission. Where the reply is lost, they are
+ * inserted once more: their ids were made beforehand, so rows that are there already stay as they are. Throws
+ * Unavailable where that fails as well; the tasks may exist then.
  */
-export async function insertPrepared(ports: InsertPorts, prepared: readonly PreparedTask[]): Promise<void> {
+export async function insertPrepared(
+  ports: InsertPorts,
+  prepared: readonly PreparedTask[],
+  notify: boolean,
+): Promise<void> {
   try {
-    await insertOnce(ports, prepared);
+    await insertOnce(ports, prepared, notify);
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    await insertOnce(ports, prepared);
+    await insertOnce(ports, prepared, notify);
   }
 }
 
-/**
- * Inserts the tasks in a transaction of the caller's. The wake-up is part of it, since nobody here learns of
- * its commit.
- */
+/** Inserts the tasks in a transaction; with `notify`, once, its commit wakes admission. */
 export async function insertInTransaction(
   { store }: Pick<InsertPorts, 'store'>,
   prepared: readonly PreparedTask[],
   queryable: Queryable,
+  notify: boolean,
 ): Promise<void> {
   const chunks = chunksOf(prepared);
   for (const [index, tasks] of chunks.entries()) {
-    await store.insertTasks(tasks, { queryable, notify: index === chunks.length - 1 });
+    await store.insertTasks(tasks, { queryable, notify: notify && index === chunks.length - 1 });
   }
 }
 
 async function insertOnce(
-  { store, database }: InsertPorts,
+  ports: InsertPorts,
   prepared: readonly PreparedTask[],
+  notify: boolean,
 ): Promise<void> {
-  const [first, ...others] = chunksOf(prepared);
-  if (first === undefined) return;
-  if (others.length === 0) return store.insertTasks(first);
-  await database.transaction(async (queryable) => {
-    for (const tasks of [first, ...others]) await store.insertTasks(tasks, { queryable });
-  });
+  const [tasks, ...others] = chunksOf(prepared);
+  if (others.length > 0) {
+    return ports.database.transaction((queryable) => insertInTransaction(ports, prepared, queryable, notify));
+  }
+  if (tasks !== undefined) await ports.store.insertTasks(tasks, { notify });
 }
 
 export function chunksOf(prepared: readonly PreparedTask[]): NewTask[][] {

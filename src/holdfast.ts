@@ -1,0 +1,109 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { ConnectionOptions } from './configuration.js';
+import type { Worker, WorkerOptions } from './holdfast/worker.js';
+import type { Logger } from './log.js';
+import type { TaskDefinition } from './tasks/definition.js';
+import type { Dispatch, DispatchMany, DispatchOptions } from './tasks/dispatch/dispatch-signature.js';
+import type { LockListOptions, LockPage } from './tasks/reading/list-locks.js';
+import type { OwnerPage } from './tasks/reading/list-owners.js';
+import type { TaskListOptions, TaskPage } from './tasks/reading/list-tasks.js';
+import type { WorkerPage } from './tasks/reading/list-workers.js';
+import type { PageOptions } from './tasks/reading/page-options.js';
+import type { Task } from './tasks/task.js';
+import type { WaitOptions } from './tasks/wait/wait-for-task.js';
+import { resolveConfiguration } from './configuration.js';
+import { checkDefinitions } from './holdfast/check-definitions.js';
+import { HoldfastInProcess } from './holdfast/holdfast-in-process.js';
+import { openBackend } from './holdfast/open-backend.js';
+import { silentLogger } from './log.js';
+import { refuseUnknownOptions } from './tasks/known-options.js';
+
+export type { Worker, WorkerOptions } from './holdfast/worker.js';
+
+export interface HoldfastOptions extends ConnectionOptions {
+  /** Definitions that this process knows: their tasks are checked at dispatch, and run by its workers. Default: none. */
+  tasks?: readonly TaskDefinition[];
+  /** Brings the schema of the namespace up to date first. Embedded data always is. Default false. */
+  migrate?: boolean;
+  /** A pino logger, or any object with its four methods. Default: silent. */
+  logger?: Logger;
+}
+
+/** The tasks, workers and locks of one namespace. */
+export interface Holdfast {
+  /**
+   * Stores a task; workers run it when it holds all its resources. It needs PostgreSQL alone: while Redis is out of
+   * reach, the task waits.
+   */
+  dispatch: Dispatch<DispatchOptions>;
+  /** Stores many tasks, or none of them, in as few round trips as their size allows. */
+  dispatchMany: DispatchMany;
+  /**
+   * Waits until the task is in a final state and resolves with it, also where it failed. Throws NotFound;
+   * WaitTimeout; Unavailable where PostgreSQL cannot be asked at first, or when this Holdfast is closed.
+   */
+  wait(id: string, options?: WaitOptions): Promise<Task>;
+  readonly tasks: {
+    /** Throws NotFound. */
+    get(id: string): Promise<Task>;
+    /** Newest first. */
+    list(options?: TaskListOptions): Promise<TaskPage>;
+  };
+  readonly workers: {
+    /** In order of their incarnations. */
+    list(options?: PageOptions): Promise<WorkerPage>;
+  };
+  readonly locks: {
+    /** What is held or waited for, in order of the resources' names. */
+    list(options?: LockListOptions): Promise<LockPage>;
+    /** Who may hold, in order of name and incarnation. */
+    owners(options?: PageOptions): Promise<OwnerPage>;
+  };
+  /** A worker in this process; it starts with `run`. Throws InvalidTask or NotConfigured for malformed options. */
+  createWorker(options?: WorkerOptions): Worker;
+  /** Brings the schema up to date; safe when many processes do it at once. Tells what it applied. */
+  migrate(): Promise<{ applied: string[] }>;
+  /** The migrations that `migrate` would apply. */
+  pendingMigrations(): Promise<string[]>;
+  /**
+   * Stops the workers of this process, which wait for the tasks that they run; ends waits; closes connections.
+   * Idempotent.
+   */
+  close(): Promise<void>;
+  /** The same as `close`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const holdfastOptions = [
+  'database',
+  'redis',
+  'namespace',
+  'embedded',
+  'dataDir',
+  'tasks',
+  'migrate',
+  'logger',
+];
+
+/**
+ * Opens a namespace. With servers, nothing is connected before it is used (but for `migrate: true`), and what
+ * cannot be reached is tried again at the next use; using it throws WrongSchema where migrations are pending,
+ * WrongTable where the namespace has another lock table, UnsafeServer where a server cannot keep the guarantees,
+ * Unavailable in an outage. Embedded, all is opened here: throws DataDirLocked while another process has the
+ * folder. Throws NotConfigured where the place is not given, InvalidTask where an option is malformed.
+ */
+export async function createHoldfast(options: HoldfastOptions = {}): Promise<Holdfast> {
+  refuseUnknownOptions(options, holdfastOptions, 'createHoldfast');
+  const loaded = checkDefinitions(options.tasks ?? []);
+  const configuration = resolveConfiguration(options, process.env);
+  const log = options.logger ?? silentLogger;
+  const backend = await openBackend(configuration, log);
+  const holdfast = new HoldfastInProcess({ backend, loaded, log });
+  try {
+    if (options.migrate === true) await holdfast.migrate();
+  } catch (error) {
+    await holdfast.close();
+    throw error;
+  }
+  return holdfast;
+}

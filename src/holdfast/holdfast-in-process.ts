@@ -1,0 +1,113 @@
+import type { Holdfast } from '../holdfast.js';
+import type { Logger } from '../log.js';
+import type { TaskDefinition } from '../tasks/definition.js';
+import type { Dispatch, DispatchMany, DispatchOptions } from '../tasks/dispatch/dispatch-signature.js';
+import type { Dispatcher } from '../tasks/dispatch/dispatcher.js';
+import type { Task } from '../tasks/task.js';
+import type { WaitOptions } from '../tasks/wait/wait-for-task.js';
+import type { Backend } from './backend.js';
+import type { Worker, WorkerOptions } from './worker.js';
+import { Unavailable } from '../errors.js';
+import { createDispatcher } from '../tasks/dispatch/dispatcher.js';
+import { listLocks } from '../tasks/reading/list-locks.js';
+import { listOwners } from '../tasks/reading/list-owners.js';
+import { listTasks } from '../tasks/reading/list-tasks.js';
+import { listWorkers } from '../tasks/reading/list-workers.js';
+import { taskOf } from '../tasks/task.js';
+import { SettlementWatch } from '../tasks/wait/settlement-watch.js';
+import { rowOf, waitForTask } from '../tasks/wait/wait-for-task.js';
+import { announcementsOf } from './announcements.js';
+import { WorkerInProcess } from './worker-in-process.js';
+
+export interface HoldfastPorts {
+  backend: Backend;
+  loaded: Map<string, TaskDefinition>;
+  log: Logger;
+}
+
+export class HoldfastInProcess implements Holdfast {
+  readonly dispatch: Dispatch<DispatchOptions>;
+  readonly dispatchMany: DispatchMany;
+  readonly tasks: Holdfast['tasks'];
+  readonly workers: Holdfast['workers'];
+  readonly locks: Holdfast['locks'];
+  readonly #ports: HoldfastPorts;
+  readonly #dispatcher: Dispatcher;
+  readonly #workers = new Set<Worker>();
+  #watch: SettlementWatch | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(ports: HoldfastPorts) {
+    const { backend, loaded } = ports;
+    this.#ports = ports;
+    this.#dispatcher = createDispatcher({
+      connect: async () => this.#ready(),
+      wakeAdmission: () => backend.wakeAdmission(),
+      loaded,
+    });
+    this.dispatch = this.#dispatcher.dispatch;
+    this.dispatchMany = this.#dispatcher.dispatchMany;
+    this.tasks = {
+      get: async (id) => taskOf(await rowOf((await this.#ready()).store, id)),
+      list: async (options) => listTasks((await this.#ready()).store, options),
+    };
+    this.workers = { list: async (options) => listWorkers((await this.#ready()).store, options) };
+    this.locks = {
+      list: async (options) => listLocks(await this.#withTable(), options),
+      owners: async (options) => listOwners(await this.#withTable(), options),
+    };
+  }
+
+  async wait(id: string, options?: WaitOptions): Promise<Task> {
+    const { store } = await this.#ready();
+    this.#watch ??= new SettlementWatch({ store, table: announcementsOf(this.#ports.backend) });
+    return waitForTask({ store, watch: this.#watch }, id, options);
+  }
+
+  createWorker(options: WorkerOptions = {}): Worker {
+    const worker = new WorkerInProcess(options, this.#ports);
+    this.#workers.add(worker);
+    return worker;
+  }
+
+  async migrate(): Promise<{ applied: string[] }> {
+    this.#refuseWhenClosed();
+    return this.#ports.backend.store.migrate();
+  }
+
+  async pendingMigrations(): Promise<string[]> {
+    this.#refuseWhenClosed();
+    return this.#ports.backend.store.pendingMigrations();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.stop()));
+    this.#watch?.stop();
+    await this.#dispatcher.idle();
+    await this.#ports.backend.close();
+  }
+
+  async #ready(): Promise<Backend> {
+    this.#refuseWhenClosed();
+    await this.#ports.backend.storeReady();
+    return this.#ports.backend;
+  }
+
+  async #withTable(): Promise<Pick<Backend, 'store'> & Awaited<ReturnType<Backend['openTable']>>> {
+    const { store } = await this.#ready();
+    return { store, ...(await this.#ports.backend.openTable()) };
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closing !== null) throw new Unavailable('This Holdfast is closed.');
+  }
+}

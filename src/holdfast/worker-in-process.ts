@@ -1,0 +1,94 @@
+import { EventEmitter } from 'node:events';
+import { resolve } from 'node:path';
+import type { Logger } from '../log.js';
+import type { TaskDefinition } from '../tasks/definition.js';
+import type { WorkerProcess } from '../worker/worker.js';
+import type { Backend } from './backend.js';
+import type { Worker, WorkerOptions } from './worker.js';
+import { defaultWorkerName } from '../configuration.js';
+import { milliseconds } from '../durations.js';
+import { NotConfigured, WrongState } from '../errors.js';
+import { refuseUnknownOptions } from '../tasks/known-options.js';
+import { loadTaskFiles } from '../tasks/load-task-files.js';
+import { createWorkerProcess } from '../worker/worker.js';
+
+export interface WorkerPorts {
+  backend: Backend;
+  /** The definitions of this process by name; those of task files are added. */
+  loaded: Map<string, TaskDefinition>;
+  log: Logger;
+}
+
+const workerOptions = ['name', 'concurrency', 'ttl', 'queues', 'versions', 'taskFiles', 'isolation'];
+
+/** The worker that users see. It opens what it needs when it runs. */
+export class WorkerInProcess implements Worker {
+  readonly #options: WorkerOptions;
+  readonly #ports: WorkerPorts;
+  readonly #events = new EventEmitter();
+  #process: WorkerProcess | null = null;
+  #running: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(options: WorkerOptions, ports: WorkerPorts) {
+    refuseUnknownOptions(options, workerOptions, 'createWorker');
+    if (options.isolation === 'child' && (options.taskFiles ?? []).length === 0) {
+      throw new NotConfigured('"isolation: \'child\'" needs "taskFiles": a child loads its tasks from them.');
+    }
+    this.#options = options;
+    this.#ports = ports;
+  }
+
+  async run(): Promise<void> {
+    if (this.#running !== null) throw new WrongState('A worker runs once; create another one.');
+    this.#running = this.#open();
+    await this.#running;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#process?.stop();
+    // What it ended with is told by `run`.
+    await this.#running?.catch(() => {});
+  }
+
+  on(event: 'ready' | 'fenced', listener: (...args: never[]) => void): this {
+    this.#events.once(event, listener as (...args: unknown[]) => void);
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #open(): Promise<void> {
+    const { loaded, backend } = this.#ports;
+    const taskFiles = (this.#options.taskFiles ?? []).map((file) => resolve(file));
+    for (const definition of await loadTaskFiles(taskFiles)) {
+      if (!loaded.has(definition.name)) loaded.set(definition.name, definition);
+    }
+    const { table, epoch } = await backend.openTable();
+    if (this.#stopped) return;
+    this.#process = this.#createProcess(taskFiles, { table, epoch });
+    await this.#process.run();
+  }
+
+  #createProcess(taskFiles: string[], open: Awaited<ReturnType<Backend['openTable']>>): WorkerProcess {
+    const { loaded, backend, log } = this.#ports;
+    const { name, ttl, taskFiles: _files, ...others } = this.#options;
+    const worker: WorkerProcess = createWorkerProcess({
+      ...others,
+      ...open,
+      store: backend.store,
+      definitions: new Map(loaded),
+      beater: backend.beater(() => worker.owner?.incarnation ?? ''),
+      name: name ?? defaultWorkerName(process.env),
+      ...(ttl !== undefined && { ttlMs: milliseconds(ttl, 'ttl') }),
+      taskFiles,
+      log,
+      onReady: (owner) => this.#events.emit('ready', owner),
+      onFenced: (fencing) => this.#events.emit('fenced', fencing),
+    });
+    return worker;
+  }
+}

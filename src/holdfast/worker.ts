@@ -1,0 +1,50 @@
+import type { Duration } from '../durations.js';
+import type { Isolation } from '../tasks/definition.js';
+
+/** How a worker differs from the default. */
+export interface WorkerOptions {
+  /**
+   * Shown wherever the worker is; two workers may share one, each life has an incarnation of its own. Default:
+   * HOLDFAST_WORKER_NAME, or the host name.
+   */
+  name?: string;
+  /** How many tasks it runs at a time: 1 … 10,000. Default 10. */
+  concurrency?: number;
+  /**
+   * After how long without a heartbeat it may be declared dead: 1s or more. It stops its tasks before that, when
+   * it cannot prove that it is alive. Default `15s`.
+   */
+  ttl?: Duration;
+  /** The queues that it serves. Default: `default` alone. */
+  queues?: string[];
+  /** What it offers to the `needs` of tasks: versions by library, such as `{ ffmpeg: '6.1.0' }`. Default: nothing. */
+  versions?: Record<string, string>;
+  /**
+   * JavaScript files, or folders of them, that export definitions: these are served as well as those given to
+   * createHoldfast, and child processes load them. Default: none.
+   */
+  taskFiles?: string[];
+  /** Where handlers run whose definitions do not say. `child` needs `taskFiles`. Default `inline`. */
+  isolation?: Isolation;
+}
+
+/** Runs tasks in this process, and in its children. */
+export interface Worker {
+  /**
+   * Registers and runs tasks until `stop`, then resolves. Once only. Rejects with Fenced where it could not prove
+   * any longer that it is alive, Unavailable where it could not start, InvalidTask or NotConfigured for options or
+   * task files that cannot work.
+   */
+  run(): Promise<void>;
+  /** Claims nothing more, waits for the tasks that run, and withdraws. Idempotent; resolves when `run` has ended. */
+  stop(): Promise<void>;
+  /** Calls `listener` once, when the worker has begun to take tasks. */
+  on(event: 'ready', listener: (worker: { name: string; incarnation: string }) => void): this;
+  /**
+   * Calls `listener` once, when the worker may no longer act: its tasks' signals are aborted and its children
+   * killed by then. `handlers` tells how many handlers in this process have not returned yet.
+   */
+  on(event: 'fenced', listener: (fencing: { reason: Error; handlers: number }) => void): this;
+  /** The same as `stop`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
