@@ -12,9 +12,10 @@ export const resources: string[] = ['r', 'r:1', '{r}', '\u{1f600}', '\uffee'];
 export const lanes: string[] = ['lane', 'lane:1', '\u{1f600}'];
 export const tasks: string[] = ['t', 't:1', '{t}', '\u{1f600}', '\uffee', 't1', 't2', 't3'];
 
-/** A hold to enter; `later` is added to the last entry that its task had. */
+/** A hold to enter: of a task that has none, where `fresh`; `later` is added to the last entry that its task had. */
 export interface EnterOne {
   task: number;
+  fresh: boolean;
   later: number;
   exclusive: number[];
   shared: number[];
@@ -39,7 +40,7 @@ export type HoldOperation =
   | { do: 'claim'; owner: number; lanes: number[]; limit: number; knows: boolean }
   | { do: 'move'; picks: Pick[] }
   | { do: 'repeatMove' }
-  | { do: 'release'; picks: Pick[] }
+  | { do: 'release'; picks: Pick[]; ofAll: boolean }
   | { do: 'takeOut'; picks: Pick[] }
   | { do: 'newEpoch' };
 
@@ -54,12 +55,15 @@ export type OtherOperation =
   | { do: 'takeWakeUp'; lanes: number[] }
   | { do: 'otherEpoch' };
 
+/** False where a sequence shrinks. */
+const rarely: fc.Arbitrary<boolean> = fc.nat({ max: 7 }).map((number) => number === 7);
 const index = (list: unknown[]): fc.Arbitrary<number> => fc.nat({ max: list.length - 1 });
 const some = (list: unknown[], maxLength: number): fc.Arbitrary<number[]> =>
   fc.array(index(list), { maxLength });
 
 const enterOne: fc.Arbitrary<EnterOne> = fc.record({
   task: index(tasks),
+  fresh: fc.nat({ max: 3 }).map((number) => number < 3),
   later: fc.oneof(
     { weight: 6, arbitrary: fc.constant(1) },
     { weight: 4, arbitrary: fc.integer({ min: -1, max: 2 }) },
@@ -77,10 +81,7 @@ const pick: fc.Arbitrary<Pick> = fc.record({
     { weight: 9, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.constantFrom(-1, 1) },
   ),
-  wrongOwner: fc.oneof(
-    { weight: 9, arbitrary: fc.constant(false) },
-    { weight: 1, arbitrary: fc.constant(true) },
-  ),
+  wrongOwner: rarely,
 });
 const picks = fc.array(pick, { minLength: 1, maxLength: 3 });
 const owner = index(owners);
@@ -93,10 +94,7 @@ const changes: [number, fc.Arbitrary<Operation>][] = [
     fc.record({
       do: fc.constant('enter' as const),
       holds: fc.array(enterOne, { minLength: 1, maxLength: 4 }),
-      olderPass: fc.oneof(
-        { weight: 15, arbitrary: fc.constant(false) },
-        { weight: 1, arbitrary: fc.constant(true) },
-      ),
+      olderPass: rarely,
     }),
   ],
   [
@@ -115,7 +113,7 @@ const changes: [number, fc.Arbitrary<Operation>][] = [
   ],
   [3, fc.record({ do: fc.constant('move' as const), picks })],
   [1, fc.constant({ do: 'repeatMove' as const })],
-  [8, fc.record({ do: fc.constant('release' as const), picks })],
+  [8, fc.record({ do: fc.constant('release' as const), picks, ofAll: rarely })],
   [3, fc.record({ do: fc.constant('takeOut' as const), picks })],
   [1, fc.constant({ do: 'continuePromotions' as const })],
   [2, fc.record({ do: fc.constant('listOwner' as const), owner })],

@@ -68,7 +68,9 @@ function resolveHolds(operation: HoldOperation, story: Story): Step {
       return (table) => table.move(epoch, moves);
     }
     case 'release': {
-      const holds = pickedOwned(operation.picks, before.holds);
+      const owned = before.holds.filter(({ owner }) => owner !== null);
+      const ofAll = owned.length === 0 || operation.ofAll;
+      const holds = pickedOwned(operation.picks, ofAll ? before.holds : owned);
       return (table) => table.release(epoch, holds);
     }
     case 'takeOut': {
@@ -153,8 +155,10 @@ function nextEpoch(story: Story): Step {
   ];
 }
 
-function entering(one: EnterOne, { entries }: Story): EnteringHold {
-  const task = at(tasks, one.task);
+function entering(one: EnterOne, { entries, before }: Story): EnteringHold {
+  const absent = tasks.filter((task) => !before.holds.some((hold) => hold.task === task));
+  const among = one.fresh && absent.length > 0 ? absent : tasks;
+  const task = at(among, one.task % among.length);
   const entry = Math.max(1, (entries.get(task) ?? 0) + one.later);
   entries.set(task, Math.max(entry, entries.get(task) ?? 1));
   return {
