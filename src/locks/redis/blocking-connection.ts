@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection, type ConnectionSettings } from './connection.js';
+
+const unblockAttempts = 5;
+const unblockPauseMs = 40;
+
+/**
+ * A connection for waits that block it. It lives for one connect: after any failure it is closed for good, and the
+ * next wait opens another.
+ */
+export class BlockingConnection {
+  readonly #connection: Connection;
+  readonly #main: Connection;
+  readonly #graceMs: number;
+  /** The number by which the server knows this connection. */
+  #id = 0;
+
+  /** `main` is another connection to the same server: it ends waits. */
+  constructor(settings: ConnectionSettings, main: Connection) {
+    this.#connection = new Connection(settings, { retryStrategy: null, commandTimeout: undefined });
+    this.#main = main;
+    this.#graceMs = settings.commandLimitMs;
+  }
+
+  async open(limitMs: number, signal: AbortSignal): Promise<void> {
+    await this.#connection.connected(limitMs, signal);
+    this.#id = Number(await this.#connection.send('CLIENT', ['ID']));
+  }
+
+  /** The list that gave an element within the time, or null. Rejects when the connection is lost. */
+  async pop(lists: string[], timeoutMs: number, signal: AbortSignal): Promise<string | null> {
+    if (signal.aborted) return null;
+    if (timeoutMs <= 0)
+      return poppedFrom(await this.#connection.send('LMPOP', [lists.length, ...lists, 'LEFT']));
+    let waits = true;
+    const unblock = (): void => void this.#unblock(() => waits);
+    const answer = this.#connection.send('BLPOP', [...lists, Math.max(0.001, timeoutMs / 1_000)]);
+    // A half-open connection never answers, and does not fail by itself.
+    const guard = setTimeout(() => this.close(), timeoutMs + this.#graceMs);
+    signal.addEventListener('abort', unblock);
+    try {
+      return poppedFrom(await answer);
+    } finally {
+      waits = false;
+      clearTimeout(guard);
+      signal.removeEventListener('abort', unblock);
+    }
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  /**
+   * Ends the wait on the server, so that no element goes to a wait that nobody awaits. Several attempts, because
+   * the first may overtake the wait itself. Closing the connection is the last resort: the server may have popped
+   * an element for it by then.
+   */
+  async #unblock(waits: () => boolean): Promise<void> {
+    for (let attempt = 1; attempt <= unblockAttempts && this.#isOnServerOfMain(); attempt++) {
+      const failed = await this.#main.send('CLIENT', ['UNBLOCK', this.#id]).then(
+        () => false,
+        () => true,
+      );
+      if (failed || !waits()) break;
+      await delay(unblockPauseMs);
+    }
+    if (waits()) this.close();
+  }
+
+  /** During a fail-over the two may be on different servers, where the number is somebody else's. */
+  #isOnServerOfMain(): boolean {
+    const [own, main] = [this.#connection, this.#main].map(({ redis: { stream } }) => stream);
+    return own?.remoteAddress === main?.remoteAddress && own?.remotePort === main?.remotePort;
+  }
+}
+
+/** BLPOP and LMPOP both answer the list first, and null where there was nothing. */
+function poppedFrom(reply: unknown): string | null {
+  return reply === null ? null : String((reply as unknown[])[0]);
+}

@@ -1,0 +1,130 @@
+import { Redis, type RedisOptions, type RedisValue } from 'ioredis';
+import { Unavailable } from '../../errors.js';
+import type { Logger } from '../../log.js';
+import { backoff } from './backoff.js';
+import type { ServerAddress } from './server-url.js';
+import { slotConnectorOf } from './slot-connector.js';
+import { isForAnotherServer, unavailable } from './unavailable.js';
+
+export interface ConnectionSettings {
+  address: ServerAddress;
+  /** Any key of the namespace: it tells the Cluster node that serves all of them. */
+  key: string;
+  commandLimitMs: number;
+  log: Logger;
+}
+
+const keepAliveMs = 10_000;
+
+/**
+ * One connection to the server of the namespace. Commands are bounded in time, are never queued while there is no
+ * connection, and never sent twice by themselves: each of these would execute a command that its caller has given
+ * up on, later and unnoticed. After a lost connection it connects again by itself.
+ */
+export class Connection {
+  readonly redis: Redis;
+  readonly #limitMs: number;
+  #lastError: unknown;
+  #closed = false;
+
+  constructor({ address, key, commandLimitMs, log }: ConnectionSettings, special: RedisOptions = {}) {
+    this.#limitMs = commandLimitMs;
+    this.redis = new Redis({
+      ...address.options,
+      ...optionsFor(commandLimitMs),
+      ...(address.kind === 'cluster' ? { Connector: slotConnectorOf(address.nodes, key) } : {}),
+      ...special,
+      replyMapping: 'legacy',
+    });
+    let lost = false;
+    this.redis.on('error', (error: unknown) => {
+      this.#lastError = error;
+      if (!lost) log.warn({ err: error }, 'The connection to Redis was lost or cannot be made.');
+      lost = true;
+    });
+    this.redis.on('ready', () => {
+      if (lost) log.info({}, 'Redis is connected again.');
+      lost = false;
+    });
+  }
+
+  /** Resolves once commands can be sent; rejects with Unavailable when that takes too long, or `signal` aborts. */
+  async connected(limitMs: number = this.#limitMs, signal?: AbortSignal): Promise<void> {
+    const { redis } = this;
+    if (redis.status === 'ready') return;
+    if (this.#closed) throw new Unavailable('The lock table was stopped.');
+    if (redis.status === 'wait') redis.connect().catch(() => {});
+    if (await becomesReady(redis, limitMs, signal)) return;
+    throw new Unavailable('Redis cannot be reached: no connection came about in time.', {
+      cause: this.#lastError,
+    });
+  }
+
+  /** Sends one command. Rejects with Unavailable, see there for what that means. */
+  async send(command: string, args: RedisValue[]): Promise<unknown> {
+    try {
+      return await this.redis.call(command, args);
+    } catch (error) {
+      this.#replaceIfSilent(error);
+      throw error;
+    }
+  }
+
+  /** The same for commands whose failure is nobody's business but the caller's. */
+  async sendOrUnavailable(command: string, args: RedisValue[]): Promise<unknown> {
+    try {
+      return await this.send(command, args);
+    } catch (error) {
+      throw unavailable(`answer ${command}`, error);
+    }
+  }
+
+  /** Closes the connection for good. What waits for an answer is rejected. */
+  close(): void {
+    this.#closed = true;
+    this.redis.disconnect();
+  }
+
+  /** A connection that does not answer may be half-open, and then never fails by itself: another one is made. */
+  #replaceIfSilent(error: unknown): void {
+    const silent = error instanceof Error && error.message === 'Command timed out';
+    if (silent && this.redis.status === 'ready') this.redis.disconnect(true);
+  }
+}
+
+function becomesReady(redis: Redis, limitMs: number, signal?: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (ready: boolean): void => {
+      clearTimeout(timer);
+      redis.off('ready', onReady);
+      redis.off('end', onEnd);
+      signal?.removeEventListener('abort', onEnd);
+      resolve(ready);
+    };
+    const onReady = (): void => settle(true);
+    const onEnd = (): void => settle(false);
+    const timer = setTimeout(onEnd, limitMs);
+    redis.once('ready', onReady);
+    redis.once('end', onEnd);
+    signal?.addEventListener('abort', onEnd);
+  });
+}
+
+function optionsFor(commandLimitMs: number): RedisOptions {
+  return {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    // Whatever awaits an answer fails as soon as the connection is lost.
+    maxRetriesPerRequest: 0,
+    commandTimeout: commandLimitMs,
+    sentinelCommandTimeout: commandLimitMs,
+    connectTimeout: commandLimitMs,
+    disconnectTimeout: 100,
+    keepAlive: keepAliveMs,
+    retryStrategy: backoff,
+    sentinelRetryStrategy: backoff,
+    reconnectOnError: isForAnotherServer,
+    disableClientInfo: true,
+  };
+}

@@ -1,0 +1,39 @@
+import { Redis } from 'ioredis';
+import { uniqueNamespace } from '../../../test/helpers/servers.js';
+import type { OpenLockTable } from '../lock-table.conformance.js';
+import { dumpRedis } from './dump-redis.conformance.js';
+import { epochKey } from './keys.js';
+import { createRedisLockTable, type RedisLockTableOptions } from './redis-lock-table.js';
+
+export type OpenRedisOptions = Partial<RedisLockTableOptions> & { url: string };
+
+/** A table on that server, in a namespace of its own, and a connection beside it that reads what it wrote. */
+export interface OpenRedisTable extends OpenLockTable {
+  namespace: string;
+  redis: Redis;
+}
+
+export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTable> {
+  const namespace = options.namespace ?? uniqueNamespace();
+  const table = createRedisLockTable({ ...options, namespace });
+  await table.start();
+  const redis = new Redis(options.url);
+  return {
+    table,
+    namespace,
+    redis,
+    dump: (epoch) => dumpRedis(redis, namespace, epoch),
+    forgeIdentity: async () => void (await redis.hset(epochKey(namespace), 'identity', 'another server')),
+    close: async () => {
+      await table.stop();
+      await removeKeys(redis, `{${namespace}}:*`);
+      redis.disconnect();
+    },
+  };
+}
+
+async function removeKeys(redis: Redis, pattern: string): Promise<void> {
+  for await (const keys of redis.scanStream({ match: pattern, count: 1_000 })) {
+    if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
+  }
+}

@@ -1,0 +1,57 @@
+-- Handing a resource on to those who queue for it. `budget` is what the call may still promote.
+
+local budget = tonumber(ARGV[2])
+local marked = redis.call('EXISTS', MARKS) == 1
+
+-- Grant, for a hold that waits for nothing any more.
+local function grant(task, lane, priority, place)
+  ready(task, lane, priority, place)
+  redis.call('HSET', HOLD .. task, 'status', 'granted', 'granted_at', called_at)
+end
+
+-- The hold that the head of a queue stands for, or nil: one that a dying script left behind stands for none. An
+-- order is drawn for one hold, which queues in the modes that it lists, so an equal order tells that it is this one.
+local function true_hold(task, order)
+  local hold = redis.call('HMGET', HOLD .. task, 'order', 'owner', 'status', 'lane', 'priority', 'place')
+  return hold[1] == order and hold[2] == '' and hold or nil
+end
+
+-- Takes the resource for the head of its queue. The head leaves the queue last: a promotion that dies before is
+-- made good by the next one.
+local function promote_head(resource, head, task, exclusive, hold)
+  if hold then
+    lock(resource, exclusive, task)
+    redis.call('SREM', WAITS .. task, resource)
+    if hold[3] == 'queued' and redis.call('EXISTS', WAITS .. task) == 0 then
+      grant(task, hold[4], hold[5], hold[6])
+    end
+  end
+  redis.call('ZREM', QUEUE .. resource, head)
+end
+
+-- Promote. Returns false where it left the resource marked, for want of budget.
+local function promote(resource)
+  while true do
+    local head = redis.call('ZRANGE', QUEUE .. resource, 0, 0, 'WITHSCORES')
+    if not head[1] then break end
+    local exclusive, task = string.sub(head[1], 1, 1) == 'x', string.sub(head[1], 2)
+    local hold = true_hold(task, head[2])
+    if hold and not compatible(resource, exclusive, task) then break end
+    if budget == 0 then
+      redis.call('ZADD', MARKS, 0, resource)
+      marked = true
+      return false
+    end
+    budget = budget - 1
+    promote_head(resource, head[1], task, exclusive, hold)
+  end
+  if marked then redis.call('ZREM', MARKS, resource) end
+  return true
+end
+
+local function work_off_marks()
+  while marked do
+    local resource = redis.call('ZRANGE', MARKS, 0, 0)[1]
+    if not resource or not promote(resource) then return end
+  end
+end

@@ -1,0 +1,18 @@
+import type { TakeOutAnswer } from '../../lock-table.js';
+import { asWord } from '../reply.js';
+import type { Script } from '../script-runner.js';
+
+interface TakingOut {
+  promotionLimit: number;
+  holds: readonly { task: string; entry: number }[];
+}
+
+export const takeOut: Script<TakingOut, TakeOutAnswer[]> = {
+  name: 'take-out',
+  encode: ({ promotionLimit, holds }) => [
+    promotionLimit,
+    ...holds.flatMap(({ task, entry }) => [task, entry]),
+  ],
+  decode: ([, ...answers]) =>
+    answers.map((answer) => asWord(answer, ['taken-out', 'gone', 'stale', 'owned'])),
+};
