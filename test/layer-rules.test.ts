@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const forbidden = [
   ['src/owner.ts', './store/store.js'],
   ['src/holdfast.ts', './cli/main.js'],
+  ['src/holdfast/open-backend.ts', '../cli/main.js'],
   ['src/locks/lock-table.ts', '../store/store.js'],
   ['src/locks/redis/redis-table.ts', '../../tasks/task.js'],
   ['src/locks/memory/memory-table.ts', '../../worker/worker.js'],
@@ -17,12 +18,14 @@ const forbidden = [
   ['src/tasks/task.ts', '../worker/worker.js'],
   ['src/tasks/dispatch/dispatch.ts', '../../holdfast.js'],
   ['src/worker/worker.ts', '../cli/main.js'],
+  ['src/worker/loop.ts', '../holdfast/open-backend.js'],
   ['src/worker/attempt.ts', '../index.js'],
   ['src/recovery/rebuild.ts', '../embedded/embedded.js'],
   ['src/embedded/embedded.ts', '../cli/main.js'],
 ] as const;
 const allowed = [
   ['src/index.ts', './holdfast.js'],
+  ['src/holdfast/worker.ts', '../embedded/embedded.js'],
   ['src/locks/redis/scripts.ts', '../lock-table.js'],
   ['src/store/tasks.ts', '../owner.js'],
   ['src/tasks/definition.ts', '../store/store.js'],
