@@ -1,9 +1,10 @@
 import type { Mode } from '../../resources.js';
 import type { EnterAnswer, EnteringHold } from '../lock-table.js';
 import type { Call } from './call.js';
-import { addWaits, changeHold, drawOrder, dropWait, joinQueue, setHold, willWrite } from './hold-writes.js';
+import { dissolve } from './dissolve.js';
+import { addWaits, changeHold, drawOrder, joinQueue, setHold, willWrite } from './hold-writes.js';
 import { enteringHold } from './new-hold.js';
-import { grant, isCompatible, promote, takeLock } from './promote.js';
+import { grant, isCompatible, takeLock } from './promote.js';
 import { eachResource } from './resources-of.js';
 import type { Hold } from './table-state.js';
 
@@ -30,7 +31,10 @@ function enterOne(call: Call, hold: EnteringHold): EnterAnswer {
     return { status: 'busy' };
   }
   if (there.status !== 'entering' || there.owner !== null) return { status: 'already' };
-  return { status: 'entered', granted: enterAgain(call, there) };
+  // G2: of an entering or a take-out that died half-way nothing is kept: those who came since must be before it
+  // on all resources, or they could wait for each other.
+  dissolve(call, there);
+  return { status: 'entered', granted: enterNew(call, hold) };
 }
 
 function enterNew(call: Call, given: EnteringHold): boolean {
@@ -38,22 +42,6 @@ function enterNew(call: Call, given: EnteringHold): boolean {
   setHold(call, hold);
   addWaits(call, hold);
   eachResource(hold, (resource, mode) => takeOrQueue(call, hold, resource, mode));
-  return settle(call, hold);
-}
-
-/** Finishes an entering, or undoes a take-out, that died half-way; by what is stored, not by what was sent. */
-function enterAgain(call: Call, hold: Hold): boolean {
-  const { space } = call;
-  addWaits(call, hold);
-  eachResource(hold, (resource, mode) => {
-    const lock = space.locks.get(resource);
-    if (lock === hold.task || (lock instanceof Set && lock.has(hold.task))) {
-      dropWait(call, hold.task, resource);
-    } else if (!space.queues.get(resource)?.has({ task: hold.task, mode, order: hold.order })) {
-      takeOrQueue(call, hold, resource, mode);
-    }
-  });
-  eachResource(hold, (resource) => promote(call, resource));
   return settle(call, hold);
 }
 

@@ -32,13 +32,12 @@ export function makeUnready(call: Call, lane: string, hold: ReadyHold): void {
 /** For a lane without ready holds. */
 export function unlistLane(call: Call, lane: string): void {
   const { space } = call;
-  if (space.lanes.has(lane)) {
-    raiseLanesVersion(call);
-    willWrite(call);
-    space.lanes.delete(lane);
-  }
   willWrite(call);
   space.laneWakeUps.delete(lane);
+  if (!space.lanes.has(lane)) return;
+  raiseLanesVersion(call);
+  willWrite(call);
+  space.lanes.delete(lane);
 }
 
 /** Before the lane comes or goes: a death in between costs a raise, never a lane that nobody is told of. */
