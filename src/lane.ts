@@ -5,10 +5,20 @@ export interface Lane {
   needs: Record<string, string>;
 }
 
-/** The lane as one text: a JSON array with the needs in order of their names. */
-export function laneText(lane: Lane): string {
-  const needs = Object.entries(lane.needs).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([lane.queue, lane.name, Object.fromEntries(needs)]);
+/**
+ * The lane as one text: a JSON array, written as PostgreSQL writes jsonb (a space after each comma and colon; the
+ * needs in order of the length of their names, then of their bytes), because the store computes it in SQL.
+ */
+export function laneText({ queue, name, needs }: Lane): string {
+  const texts = Object.entries(needs)
+    .map(([library, range]) => ({ key: Buffer.from(library), text: `${json(library)}: ${json(range)}` }))
+    .sort((a, b) => a.key.length - b.key.length || Buffer.compare(a.key, b.key))
+    .map(({ text }) => text);
+  return `[${json(queue)}, ${json(name)}, {${texts.join(', ')}}]`;
+}
+
+function json(text: string): string {
+  return JSON.stringify(text);
 }
 
 export function parseLane(text: string): Lane {
