@@ -5,7 +5,6 @@ import type {
   DispatchedTask,
   DispatchMany,
   DispatchOptions,
-  HandlerDispatch,
   HandlerDispatchOptions,
   TransactionOption,
 } from './dispatch-signature.js';
@@ -30,8 +29,6 @@ export interface DispatchPorts {
 export interface Dispatcher {
   dispatch: Dispatch<DispatchOptions>;
   dispatchMany: DispatchMany;
-  /** `dispatch` for the handler of the task `parent`. */
-  forHandlerOf(parent: string): HandlerDispatch;
   /** Resolves when the wake-ups of what was dispatched are sent. */
   idle(): Promise<void>;
 }
@@ -59,14 +56,15 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
     return prepared.map(({ task }) => dispatchedTask(task));
   }
 
-  function dispatchFor(parent: string | null): Dispatch<DispatchOptions> {
-    return async (target: TaskDefinition | string, payload?: unknown, options: DispatchOptions = {}) => {
-      const { tx, ...others } = options;
-      checkTransaction(tx);
-      const prepared = await prepareTask(target, payload, others, { loaded: ports.loaded, parent });
-      const [task] = await insert([prepared], tx);
-      return task as DispatchedTask;
-    };
+  async function dispatch(
+    target: TaskDefinition | string,
+    payload?: unknown,
+    { tx, ...options }: DispatchOptions = {},
+  ): Promise<DispatchedTask> {
+    checkTransaction(tx);
+    const prepared = await prepareTask(target, payload, options, { loaded: ports.loaded, parent: null });
+    const [task] = await insert([prepared], tx);
+    return task as DispatchedTask;
   }
 
   async function dispatchMany(
@@ -79,17 +77,8 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
   }
 
   return {
-    dispatch: dispatchFor(null),
+    dispatch,
     dispatchMany,
-    forHandlerOf: (parent) => {
-      const dispatch: Dispatch<DispatchOptions> = dispatchFor(parent);
-      return (target: TaskDefinition | string, payload?: unknown, options: HandlerDispatchOptions = {}) => {
-        if ('tx' in options) return Promise.reject(new InvalidTask('ctx.dispatch takes no option "tx".'));
-        return typeof target === 'string'
-          ? dispatch(target, payload, options)
-          : dispatch(target, payload, options);
-      };
-    },
     idle: () => waker.idle(),
   };
 }
