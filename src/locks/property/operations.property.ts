@@ -139,8 +139,13 @@ const looks: [number, fc.Arbitrary<Operation>][] = [
   [2, fc.record({ do: fc.constant('look' as const), waitersEach: limit })],
 ];
 
-/** Sequences of operations of several owners on a few contended resources. */
-export const operations: fc.Arbitrary<Operation[]> = fc.array(
-  fc.oneof(...[...changes, ...looks].map(([weight, arbitrary]) => ({ weight, arbitrary }))),
-  { minLength: 1, maxLength: 60, size: 'max' },
+export const operation: fc.Arbitrary<Operation> = fc.oneof(
+  ...[...changes, ...looks].map(([weight, arbitrary]) => ({ weight, arbitrary })),
 );
+
+/** Sequences of operations of several owners on a few contended resources. */
+export const operations: fc.Arbitrary<Operation[]> = fc.array(operation, {
+  minLength: 1,
+  maxLength: 60,
+  size: 'max',
+});
