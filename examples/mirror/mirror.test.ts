@@ -99,12 +99,10 @@ describe('the mirror', () => {
 
   it('loses data when garbage is collected beside a sync: only the locks prevent that', async () => {
     await copySix();
-    let syncing = true;
-    const syncs = Promise.allSettled(packages.map((name) => syncPackage(layout, name, signal))).then(() => {
-      syncing = false;
-    });
-    while (syncing) await collectGarbage(layout, signal).catch(() => {});
-    await syncs;
+    const done = new AbortController();
+    const syncs = Promise.allSettled(packages.map((name) => syncPackage(layout, name, signal)));
+    void syncs.then(() => done.abort());
+    while (!done.signal.aborted) await collectGarbage(layout, signal).catch(() => {});
     await publishIndex(layout, packages);
     expect(verifyMirror(layout, packages).problems).not.toEqual([]);
   });

@@ -44,9 +44,10 @@ export async function runMirror(
     }),
   );
   try {
-    // Also after an abort: what waits would fail when its folder is gone.
-    await dispatchWorkload({ hf, ...prepared, followed, signal }).finally(() => followed.fewerThan(1));
+    await dispatchWorkload({ hf, ...prepared, followed, signal });
   } finally {
+    // Also after an abort: what waits would fail when its folder is gone.
+    await followed.fewerThan(1);
     await queue.stop();
   }
   return await mirrorReport(hf, prepared, {

@@ -1,5 +1,4 @@
 import type { DemoSetting } from './demo-setting.js';
-import type { DemoWorkers } from './demo-workers.js';
 import type { GlobalOptions } from './global-options.js';
 import type { MirrorDemo, MirrorReport } from './mirror-demo.js';
 import type { Holdfast } from '../holdfast.js';

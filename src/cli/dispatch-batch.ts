@@ -3,6 +3,8 @@ import type { Holdfast } from '../holdfast.js';
 import type { DispatchFlags } from './dispatch-command.js';
 import type { CheckedBatch } from './read-batch.js';
 import { Unavailable } from '../errors.js';
+import { globalOptionsOf } from './global-options.js';
+import { checkWaitCanEnd, withWorkerWhereNeeded } from './waiting-worker.js';
 import { loadTaskFiles } from '../tasks/load-task-files.js';
 import { readBatch } from './read-batch.js';
 import { waitForAll } from './wait-for-tasks.js';
@@ -13,12 +15,17 @@ const tasksPerTransaction = 1_000;
 
 /** `holdfast dispatch --batch`: checks all lines, then dispatches them in order, a chunk a transaction. */
 export async function dispatchBatch(file: string, flags: DispatchFlags, command: Command): Promise<void> {
+  checkWaitCanEnd(globalOptionsOf(command), flags);
   const tasks = await loadTaskFiles(flags.tasks ?? []);
   await using batch = await readBatch(file, new Map(tasks.map((task) => [task.name, task])));
-  await withHoldfast(command, { tasks }, async (hf, { json }) => {
+  await withHoldfast(command, { tasks }, async (hf, global) => {
     const ids = await dispatchChunks(hf, batch);
-    if (flags.wait === true) return await waitForAll(hf, ids, json === true);
-    if (json === true) await writeJson({ dispatched: ids.length, ids });
+    if (flags.wait === true) {
+      return await withWorkerWhereNeeded(hf, global, flags.tasks ?? [], async () => {
+        await waitForAll(hf, ids, global.json === true);
+      });
+    }
+    if (global.json === true) await writeJson({ dispatched: ids.length, ids });
     else await writeResult(`Dispatched ${ids.length} ${ids.length === 1 ? 'task' : 'tasks'}.\n`);
   });
 }

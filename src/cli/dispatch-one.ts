@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import type { Holdfast } from '../holdfast.js';
 import type { DispatchFlags } from './dispatch-command.js';
+import { globalOptionsOf } from './global-options.js';
+import { checkWaitCanEnd, withWorkerWhereNeeded } from './waiting-worker.js';
 import { loadTaskFiles } from '../tasks/load-task-files.js';
 import { waitForOne } from './wait-for-tasks.js';
 import { withHoldfast } from './with-holdfast.js';
@@ -9,11 +10,16 @@ import { writeJson, writeResult } from './write-output.js';
 /** `holdfast dispatch NAME`: prints the id, or with --wait what became of the task. */
 export async function dispatchOne(name: string, flags: DispatchFlags, command: Command): Promise<void> {
   const { payload, tasks: files, wait, batch, ...options } = flags;
+  checkWaitCanEnd(globalOptionsOf(command), flags);
   const tasks = await loadTaskFiles(files ?? []);
-  await withHoldfast(command, { tasks }, async (hf, { json }) => {
+  await withHoldfast(command, { tasks }, async (hf, global) => {
     const task = await hf.dispatch(name, payload, options);
-    if (wait === true) return await waitForOne(hf, task.id, json === true);
-    if (json === true) await writeJson(await hf.tasks.get(task.id));
+    if (wait === true) {
+      return await withWorkerWhereNeeded(hf, global, files ?? [], async () => {
+        await waitForOne(hf, task.id, global.json === true);
+      });
+    }
+    if (global.json === true) await writeJson(await hf.tasks.get(task.id));
     else await writeResult(`${task.id}\n`);
   });
 }

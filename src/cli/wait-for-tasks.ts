@@ -22,7 +22,7 @@ export async function waitForAll(hf: Holdfast, ids: string[], json: boolean): Pr
     const waits = ids.slice(start, start + waitsAtOnce).map((id) => hf.wait(id));
     for (const { state } of await Promise.all(waits)) ended.set(state, (ended.get(state) ?? 0) + 1);
   }
-  const counts = Object.fromEntries([...ended].sort());
+  const counts = Object.fromEntries(ended);
   if (json) await writeJson({ dispatched: ids.length, ids, states: counts });
   else
     await writeResult(

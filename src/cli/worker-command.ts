@@ -1,8 +1,6 @@
 import { Command, Option } from 'commander';
-import { resolve } from 'node:path';
 import type { Isolation } from '../tasks/definition.js';
 import { InvalidTask } from '../errors.js';
-import { loadTaskFiles } from '../tasks/load-task-files.js';
 import { collect, integer } from './option-parsers.js';
 import { runWorker } from './run-worker.js';
 import { withHoldfast } from './with-holdfast.js';
@@ -37,14 +35,13 @@ export function workerCommand(): Command {
     )
     .addHelpText('after', about)
     .action(async (flags: WorkerFlags, command: Command) => {
-      const { queue, version, tasks: files, ...options } = flags;
-      const tasks = await loadTaskFiles(files);
-      await withHoldfast(command, { tasks }, async (hf) => {
+      const { queue, version, tasks, ...options } = flags;
+      await withHoldfast(command, {}, async (hf) => {
         const worker = hf.createWorker({
           ...options,
           ...(queue !== undefined && { queues: queue }),
           versions: versionsOf(version ?? []),
-          taskFiles: files.map((file) => resolve(file)),
+          taskFiles: tasks,
         });
         await runWorker(worker);
       });

@@ -1,0 +1,279 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Started } from './run-holdfast.js';
+import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
+import { waitUntil } from '../helpers/wait-until.js';
+import { holdfast, holdfastJson, startHoldfast, taskFile } from './run-holdfast.js';
+
+const namespace = uniqueNamespace();
+const env = {
+  HOLDFAST_DATABASE_URL: sharedPostgresUrl(),
+  HOLDFAST_REDIS_URL: sharedRedisUrl(),
+  HOLDFAST_NAMESPACE: namespace,
+};
+const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+
+let folder: string;
+const workers: Started[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
+});
+afterEach(async () => {
+  for (const worker of workers.splice(0)) {
+    worker.child.kill('SIGTERM');
+    await worker.ended;
+  }
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await dropNamespace(namespace);
+});
+
+async function startWorker(...flags: string[]): Promise<Started> {
+  const worker = startHoldfast(['worker', '--tasks', taskFile, '--name', 'cli-test', ...flags], { env });
+  workers.push(worker);
+  await waitUntil(() => worker.stdout.endsWith('\n') || worker.child.exitCode !== null, 'the ready line');
+  return worker;
+}
+
+describe('holdfast migrate', () => {
+  it('tells what is pending, applies it, and then has nothing to do', async () => {
+    const check = await holdfast(['migrate', '--check', '--json'], { env });
+    expect(check.status).toBe(1);
+    const { pending } = JSON.parse(check.stdout) as { pending: string[] };
+    expect(pending.length).toBeGreaterThan(0);
+    expect((await holdfast(['tasks', 'list'], { env })).stderr).toContain('WrongSchema: ');
+
+    expect(await holdfastJson(['migrate'], { env })).toEqual({ ok: true, applied: pending, pending: [] });
+    const again = await holdfast(['migrate'], { env });
+    expect(again).toMatchObject({ status: 0, stdout: 'The schema is up to date.\n', stderr: '' });
+    expect((await holdfast(['migrate', '--check'], { env })).status).toBe(0);
+  });
+
+  it('lets ten run at once', async () => {
+    const other = { ...env, HOLDFAST_NAMESPACE: uniqueNamespace() };
+    const ended = await Promise.all(Array.from({ length: 10 }, () => holdfast(['migrate'], { env: other })));
+    await dropNamespace(other.HOLDFAST_NAMESPACE);
+    expect(ended.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 0));
+  });
+});
+
+describe('an idle namespace', () => {
+  it('has empty lists', async () => {
+    expect(await holdfastJson(['tasks', 'list'], { env })).toEqual({ tasks: [], next: null });
+    expect(await holdfastJson(['locks', 'list'], { env })).toEqual({ locks: [], next: null });
+    expect(await holdfastJson(['locks', 'owners'], { env })).toEqual({ owners: [], next: null });
+    expect(await holdfastJson(['workers', 'list'], { env })).toEqual({ workers: [], next: null });
+    expect(await holdfast(['tasks', 'list'], { env })).toMatchObject({ stdout: 'No tasks.\n', stderr: '' });
+  });
+});
+
+describe('holdfast dispatch', () => {
+  it('prints the id alone, or the whole task with --json', async () => {
+    const { stdout, stderr, status } = await holdfast(['dispatch', 'later', '--queue', 'nobody'], { env });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/);
+
+    const flags = ['--payload', '{"a":1}', '--exclusive', 'x', '--exclusive', 'y', '--shared', 'z'];
+    const more = ['--priority', '-3', '--run-at', '2100-01-01T00:00:00Z', '--queue', 'nobody'];
+    const task = await holdfastJson(['dispatch', 'later', ...flags, ...more], { env });
+    expect(task).toEqual({
+      ...{ id: uuid, name: 'later', state: 'waiting', queue: 'nobody', payload: { a: 1 } },
+      ...{ exclusive: ['x', 'y'], shared: ['z'], priority: -3, entry: 1, attempt: 0, maxAttempts: null },
+      ...{ crashes: 0, fence: null, worker: null, group: null, parent: null },
+      ...{ runAt: '2100-01-01T00:00:00.000Z', createdAt: isoTime, startedAt: null, finishedAt: null },
+      ...{ progress: [], result: null, error: null },
+    });
+  });
+
+  it('waits for the end with --wait, and exits 1 when the task failed', async () => {
+    await startWorker();
+    const done = ['dispatch', 'test.add', '--payload', '{"a":1,"b":2}', '--wait', '--tasks', taskFile];
+    expect(await holdfastJson(done, { env })).toMatchObject({ state: 'completed', result: { sum: 3 } });
+    const failed = await holdfast(['dispatch', 'test.fail', '--wait'], { env });
+    expect(failed.status).toBe(1);
+    expect(failed.stdout).toMatch(/^state +failed$/m);
+    expect(failed.stdout).toMatch(/^error .*as it should$/m);
+  });
+
+  it('checks the payload where the definition is given', async () => {
+    const bad = ['dispatch', 'test.add', '--payload', '{"a":"x"}', '--tasks', taskFile];
+    const { status, stderr, stdout } = await holdfast(bad, { env });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('InvalidTask: Task "test.add": the payload does not fit. a: ');
+  });
+});
+
+describe('holdfast dispatch --batch', () => {
+  it('dispatches 10,000 lines of a file in order', async () => {
+    const file = join(folder, 'batch.jsonl');
+    const lines = Array.from(
+      { length: 10_000 },
+      (_, n) => `{"name":"many","queue":"nobody","payload":${n}}\n`,
+    );
+    await writeFile(file, lines.join(''));
+    const { dispatched, ids } = (await holdfastJson(['dispatch', '--batch', file], { env })) as {
+      dispatched: number;
+      ids: string[];
+    };
+    expect({ dispatched, distinct: new Set(ids).size }).toEqual({ dispatched: 10_000, distinct: 10_000 });
+    for (const n of [0, 999, 1_000, 9_999]) {
+      expect(await holdfastJson(['tasks', 'show', ids[n] ?? ''], { env })).toMatchObject({ payload: n });
+    }
+  });
+
+  it('dispatches nothing when any line is bad, wherever it is', async () => {
+    const good = '{"name":"never","queue":"nobody"}\n'.repeat(3_000);
+    for (const bad of ['{"name":"never",}', '{"name":"never","exclusive":[""]}']) {
+      const { status, stdout, stderr } = await holdfast(['dispatch', '--batch', '-'], {
+        env,
+        stdin: `${good}${bad}\n${good}`,
+      });
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+      expect(stderr).toMatch(/^InvalidTask: Line 3001: .*Nothing has been dispatched\.\n$/s);
+    }
+    expect(await holdfastJson(['tasks', 'list', '--name', 'never'], { env })).toMatchObject({ tasks: [] });
+  });
+
+  it('reads stdin, and waits for all with --wait', async () => {
+    await startWorker();
+    const stdin = '{"name":"test.add","payload":{"a":1,"b":1}}\n\n{"name":"test.fail"}';
+    const { status, stdout } = await holdfast(['dispatch', '--batch', '-', '--wait'], { env, stdin });
+    expect(status).toBe(1);
+    expect(stdout.split('\n').sort()).toEqual(['', '1 completed', '1 failed']);
+  });
+});
+
+describe('holdfast tasks', () => {
+  it('lists by name and state, in pages', async () => {
+    const args = [
+      'tasks',
+      'list',
+      '--name',
+      'later',
+      '--state',
+      'waiting',
+      '--state',
+      'running',
+      '--limit',
+      '1',
+    ];
+    const first = (await holdfastJson(args, { env })) as { tasks: { id: string }[]; next: string };
+    expect(first.tasks).toEqual([
+      expect.objectContaining({ name: 'later', state: 'waiting', createdAt: isoTime }),
+    ]);
+    const second = (await holdfastJson([...args, '--after', first.next], { env })) as typeof first;
+    expect(second.tasks).toHaveLength(1);
+    expect(second.tasks[0]?.id).not.toBe(first.tasks[0]?.id);
+    expect(second.next).toBeNull();
+
+    const text = await holdfast(args, { env });
+    expect(text.stdout).toMatch(
+      /^ID +NAME +STATE +ATTEMPT +CREATED +TOOK +WORKER\n[0-9a-f-]{36} +later +waiting/,
+    );
+    expect(text.stderr).toBe(`There is more: --after ${first.next}\n`);
+  });
+
+  it('knows which states there are', async () => {
+    const { status, stderr } = await holdfast(['tasks', 'list', '--state', 'runing'], { env });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringContaining('Did you mean "running"?') as string,
+    });
+  });
+
+  it('shows one, or tells that there is none', async () => {
+    const id = (await holdfast(['dispatch', 'later', '--queue', 'nobody'], { env })).stdout.trim();
+    expect(await holdfastJson(['tasks', 'show', id], { env })).toMatchObject({ id, payload: null });
+    expect((await holdfast(['tasks', 'show', id], { env })).stdout).toMatch(/^name +later$/m);
+    const missing = await holdfast(['tasks', 'show', 'nothing'], { env });
+    expect(missing).toMatchObject({ status: 1, stdout: '' });
+    expect(missing.stderr).toContain('NotFound: There is no task "nothing".');
+  });
+});
+
+describe('holdfast worker', () => {
+  it('tells that it claims, shows in the lists, and stops in order when told to', async () => {
+    const worker = await startWorker('--concurrency', '1', '--version', 'ffmpeg=6.1.0', '--queue', 'default');
+    const ready = JSON.parse(worker.stdout) as { incarnation: string };
+    expect(ready).toEqual({
+      ready: true,
+      name: 'cli-test',
+      incarnation: expect.stringMatching(/^\d+$/) as string,
+    });
+
+    const ids = [];
+    for (const ms of [700, 1]) {
+      const args = ['dispatch', 'test.nap', '--payload', JSON.stringify({ ms }), '--tasks', taskFile];
+      ids.push((await holdfast(args, { env })).stdout.trim());
+    }
+    await waitUntil(async () => {
+      const page = (await holdfastJson(['locks', 'list', '--resource', 'bed'], { env })) as {
+        locks: { waiting: unknown[]; holders: { owner: unknown }[] }[];
+      };
+      return page.locks[0]?.waiting.length === 1 && page.locks[0].holders[0]?.owner !== null;
+    }, 'one task to hold and the other to wait');
+    const owner = { name: 'cli-test', incarnation: ready.incarnation };
+    expect(await holdfastJson(['locks', 'list'], { env })).toEqual({
+      locks: [
+        {
+          ...{ resource: 'bed', mode: 'exclusive', waitingCount: 1 },
+          holders: [
+            {
+              task: ids[0],
+              entry: 1,
+              owner,
+              fence: expect.stringMatching(/^\d{28}$/) as string,
+              since: isoTime,
+            },
+          ],
+          waiting: [{ task: ids[1], mode: 'exclusive', position: 1 }],
+        },
+      ],
+      next: null,
+    });
+    expect(await holdfastJson(['locks', 'owners'], { env })).toMatchObject({
+      owners: [{ ...owner, online: true, holds: [{ task: ids[0], entry: 1 }] }],
+    });
+    expect(await holdfastJson(['workers', 'list'], { env })).toMatchObject({
+      workers: [
+        {
+          ...owner,
+          ...{ kind: 'worker', pid: worker.child.pid, online: true, ttlMs: 15_000, concurrency: 1 },
+          ...{ queues: ['default'], versions: { ffmpeg: '6.1.0' }, running: [ids[0]] },
+        },
+      ],
+    });
+
+    worker.child.kill('SIGTERM');
+    expect((await worker.ended).status).toBe(0);
+    expect(worker.stdout).toBe(`${JSON.stringify(ready)}\n`);
+    expect(await holdfastJson(['tasks', 'show', ids[0] ?? ''], { env })).toMatchObject({
+      ...{ state: 'completed', result: 'rested' },
+    });
+    expect(await holdfastJson(['tasks', 'show', ids[1] ?? ''], { env })).toMatchObject({ state: 'waiting' });
+    expect(await holdfastJson(['workers', 'list'], { env })).toEqual({ workers: [], next: null });
+    expect(await holdfastJson(['locks', 'owners'], { env })).toEqual({ owners: [], next: null });
+  });
+
+  it('runs handlers in children with --isolation child', async () => {
+    await startWorker('--isolation', 'child');
+    const args = ['dispatch', 'test.add', '--payload', '{"a":5,"b":2}', '--wait', '--tasks', taskFile];
+    expect(await holdfastJson(args, { env })).toMatchObject({ state: 'completed', result: { sum: 7 } });
+  });
+});
+
+describe('a reader that goes away', () => {
+  it('is no error', async () => {
+    const list = startHoldfast(['tasks', 'list', '--limit', '1000'], { env });
+    list.child.stdout?.destroy();
+    expect(await list.ended).toMatchObject({
+      status: 0,
+      stderr: expect.not.stringContaining('EPIPE') as string,
+    });
+  });
+});

@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { waitUntil } from '../helpers/wait-until.js';
+import { holdfast, holdfastJson, startHoldfast, taskFile } from './run-holdfast.js';
+
+let folder: string;
+let place: string[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
+  place = ['--embedded', '--data-dir', join(folder, 'data')];
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+it('embedded, a task waits in the data folder until a worker comes, and one process has it at a time', async () => {
+  const nap = ['dispatch', 'test.nap', '--payload', '{"ms":1}', '--tasks', taskFile];
+  const { id } = (await holdfastJson([...nap, ...place])) as { id: string };
+  expect(await holdfastJson(['tasks', 'list', ...place])).toMatchObject({
+    tasks: [{ id, state: 'waiting' }],
+  });
+  expect(await holdfast(['migrate', '--check', ...place])).toMatchObject({ status: 0 });
+
+  const worker = startHoldfast(['worker', '--tasks', taskFile, '--name', 'inside', ...place]);
+  await waitUntil(
+    () => worker.stdout.includes('"ready":true') || worker.child.exitCode !== null,
+    'the worker',
+  );
+  const second = await holdfast(['tasks', 'list', ...place]);
+  expect(second).toMatchObject({ status: 1, stdout: '' });
+  expect(second.stderr).toMatch(
+    new RegExp(`^DataDirLocked: Process ${worker.child.pid} has the data folder`),
+  );
+  worker.child.kill('SIGTERM');
+  expect(await worker.ended).toMatchObject({ status: 0 });
+  expect(await holdfastJson(['tasks', 'show', id, ...place])).toMatchObject({ state: 'completed' });
+  expect(await holdfastJson(['locks', 'list', ...place])).toEqual({ locks: [], next: null });
+});
+
+it('embedded, a task that is waited for runs in the process that waits', async () => {
+  const add = ['dispatch', 'test.add', '--payload', '{"a":1,"b":2}', '--wait'];
+  expect(await holdfastJson([...add, '--tasks', taskFile, ...place])).toMatchObject({ result: { sum: 3 } });
+  const nobody = await holdfast([...add, ...place]);
+  expect(nobody).toMatchObject({ status: 2, stdout: '' });
+  expect(nobody.stderr).toContain('InvalidTask: ');
+});
