@@ -205,6 +205,23 @@ describe('a child process', () => {
     expect(await run(poolOf(), 'junk').outcome).toMatchObject({ status: 'died', signal: 'SIGKILL' });
   });
 
+  test('is killed when it closes its pipe', async () => {
+    expect(await run(poolOf(), 'close-pipe').outcome).toMatchObject({ status: 'died', signal: 'SIGKILL' });
+  });
+
+  test('that cannot be had starts no job', async () => {
+    const { execPath } = process;
+    process.execPath = '/nowhere/node';
+    try {
+      expect(await run(poolOf(), 'echo').outcome).toMatchObject({
+        status: 'not-started',
+        error: { message: expect.stringContaining('ENOENT') },
+      });
+    } finally {
+      process.execPath = execPath;
+    }
+  });
+
   test('that dies while it is idle costs no job', async () => {
     const pool = poolOf();
     const pid = await pidOf(pool);

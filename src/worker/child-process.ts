@@ -15,6 +15,9 @@ export interface ChildExit {
   signal: NodeJS.Signals | null;
 }
 
+/** Between the end of a process and the end of its pipe, whichever comes first. */
+const pipeGraceMs = 1_000;
+
 /** A process that leads a group of its own, with a pipe to it. */
 export interface SpawnedChild {
   /**
@@ -48,22 +51,34 @@ function spawned(child: ChildProcess, leader: number, onMessage: (message: FromC
     if (!gone) signalGroup(leader, name);
   };
   const pipe: ChildPipe<ToChild> = childPipe(stream, onMessage, () => signal('SIGKILL'));
+  const closed = new Promise<void>((resolve) => stream.once('close', resolve));
+  const exited = new Promise<ChildExit>((resolve) => {
+    child.once('exit', (exitCode, signalName) => resolve({ exitCode, signal: signalName }));
+  });
   // Such as a failed kill: whether the process is gone is for 'exit' to tell.
   child.on('error', () => {});
+  void closed.then(async () => {
+    // It ends, and will soon have an exit code; or its handler closed the pipe, and nobody could reach it.
+    await withLimit(exited, pipeGraceMs);
+    signal('SIGKILL');
+  });
   return { exited: exitOf(), send: (message) => pipe.send(message), signal };
 
   async function exitOf(): Promise<ChildExit> {
-    const closed = new Promise((resolve) => stream.once('close', resolve));
-    const [exitCode, signalName] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    const exit = await exited;
     await killGroup(leader);
     // From here on the pid may be another process's.
     gone = true;
-    const heard = new AbortController();
-    await Promise.race([closed, pause(1_000, null, { signal: heard.signal }).catch(() => {})]);
-    heard.abort();
+    await withLimit(closed, pipeGraceMs);
     pipe.close();
-    return { exitCode, signal: signalName };
+    return exit;
   }
+}
+
+async function withLimit(event: Promise<unknown>, limitMs: number): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([event, pause(limitMs, null, { signal: over.signal }).catch(() => {})]);
+  over.abort();
 }
 
 function notSpawned(failure: Promise<unknown>): SpawnedChild {

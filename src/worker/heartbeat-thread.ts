@@ -12,7 +12,7 @@ import { WatchdogServer } from './watchdog-server.js';
 
 const { memory, ttlMs, watchdogAddress, postgres } = workerData as HeartbeatThreadData;
 const state = new HeartbeatState(memory);
-const server = new WatchdogServer(watchdogAddress, state);
+const server = new WatchdogServer(watchdogAddress, state, onError);
 const asking = new AskingBeater(() => tell({ type: 'beat-asked' }));
 const loop = new HeartbeatLoop({
   beater: postgres === null ? asking : postgresBeater(postgres),

@@ -13,11 +13,13 @@ import { deadlineLine } from './watchdog-messages.js';
 export class WatchdogServer {
   readonly #address: string;
   readonly #state: HeartbeatState;
+  readonly #onError: (error: unknown) => void;
   readonly #sockets = new Set<Socket>();
   readonly #server: Server = createServer((socket) => this.#greet(socket));
 
-  constructor(address: string, state: HeartbeatState) {
+  constructor(address: string, state: HeartbeatState, onError: (error: unknown) => void) {
     this.#address = address;
+    this.#onError = onError;
     this.#state = state;
   }
 
@@ -25,6 +27,8 @@ export class WatchdogServer {
     makeFolderOf(this.#address);
     this.#server.listen({ path: this.#address });
     await once(this.#server, 'listening');
+    // No descriptor is left for a connection, say: that child is not armed, and the others are told on.
+    this.#server.on('error', this.#onError);
   }
 
   /** To be called after each confirmed beat. */

@@ -1,6 +1,6 @@
 // What the tests of child processes run in real ones. It imports the build, as children do.
 import { spawn } from 'node:child_process';
-import { appendFileSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, writeSync } from 'node:fs';
 import { defineTask } from '../../../dist/tasks/definition.js';
 import { Unretryable } from '../../../dist/tasks/unretryable.js';
 
@@ -89,6 +89,10 @@ export default [
   define('print', () => console.log('printed by a handler')),
   define('junk', async () => {
     writeSync(3, 'junk\n');
+    await new Promise(() => {});
+  }),
+  define('close-pipe', async () => {
+    closeSync(3);
     await new Promise(() => {});
   }),
   define('late-progress', (_, { progress }) => {
