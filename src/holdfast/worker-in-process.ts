@@ -67,6 +67,8 @@ export class WorkerInProcess implements Worker {
     for (const definition of await loadTaskFiles(taskFiles)) {
       if (!loaded.has(definition.name)) loaded.set(definition.name, definition);
     }
+    if (loaded.size === 0)
+      throw new NotConfigured('A worker needs definitions: give "tasks" or "taskFiles".');
     const { table, epoch } = await backend.openTable();
     if (this.#stopped) return;
     this.#process = this.#createProcess(taskFiles, { table, epoch });

@@ -25,15 +25,13 @@ export interface TaskPage {
   next: string | null;
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** Tasks, newest first. */
 export async function listTasks(
   store: Pick<Store, 'listTasks'>,
   options: TaskListOptions = {},
 ): Promise<TaskPage> {
   refuseUnknownOptions(options, ['state', 'name', 'limit', 'after'], 'tasks.list');
-  const { limit, after } = pageOf(options, uuid);
+  const { limit, after } = pageOf(options);
   const filter: TaskFilter = { after, limit: limit + 1 };
   if (options.state !== undefined) filter.states = [options.state].flat().map(checkState);
   if (options.name !== undefined) {

@@ -33,7 +33,7 @@ export async function listWorkers(
   options: PageOptions = {},
 ): Promise<WorkerPage> {
   refuseUnknownOptions(options, ['limit', 'after'], 'workers.list');
-  const { limit, after } = pageOf(options, /^\d{1,19}$/);
+  const { limit, after } = pageOf(options);
   const rows = await store.listWorkers({ after, limit: limit + 1 });
   const page = cutPage(rows, limit, ({ incarnation }) => incarnation);
   return { workers: page.rows.map(workerView), next: page.next };
