@@ -103,6 +103,18 @@ describe('a child that writes in a busy loop, and its own child', () => {
     await expectWritersDead(ttlMs / 3 + 500);
   });
 
+  test('live on when the child alone was frozen and thaws', async () => {
+    await startWriters();
+    const [child = 0] = writers();
+    process.kill(child, 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 1.2 * ttlMs));
+    const before = size('child');
+    process.kill(child, 'SIGCONT');
+    await waitUntil(() => size('child') > before, 'the child writes again');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(writers().every(processLives)).toBe(true);
+  });
+
   test('live on as long as beats are confirmed', async () => {
     await startWriters();
     await new Promise((resolve) => setTimeout(resolve, 1.4 * ttlMs));
