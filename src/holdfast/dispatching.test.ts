@@ -8,7 +8,15 @@ import {
   sharedRedisUrl,
   uniqueNamespace,
 } from '../../test/helpers/servers.js';
-import { InvalidTask, NotFound, PayloadTooLarge, Unavailable, WrongSchema, WrongTable } from '../errors.js';
+import {
+  InvalidTask,
+  NotFound,
+  PayloadTooLarge,
+  Unavailable,
+  WaitTimeout,
+  WrongSchema,
+  WrongTable,
+} from '../errors.js';
 import { createHoldfast } from '../holdfast.js';
 
 let namespace: string;
@@ -76,12 +84,13 @@ describe('dispatch', () => {
     expect(new Date(createdAt).toISOString()).toBe(createdAt);
   });
 
-  it('needs no Redis', async () => {
-    await open();
-    const hf = await open({ migrate: false, redis: sharedRedisUrl() });
+  it('works while Redis is out of reach', async () => {
+    const hf = await open({ redis: 'redis://127.0.0.1:1' });
     const { id } = await hf.dispatch('x');
     expect(await hf.tasks.get(id)).toMatchObject({ state: 'waiting' });
-    await expect(hf.wait(id, { timeout: 100 })).rejects.toThrow('had not settled');
+    await expect(hf.wait(id, { timeout: 100 })).rejects.toThrow(WaitTimeout);
+    await expect(hf.locks.list({ resource: 'r' })).rejects.toThrow(Unavailable);
+    await hf.dispatchMany([{ task: 'y' }]);
   });
 
   it('refuses names that PostgreSQL cannot hold and stores odd ones without loss', async () => {
