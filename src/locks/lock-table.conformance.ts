@@ -5,6 +5,7 @@ import { describeEnteringNow } from './conformance/entering-now.conformance.js';
 import { describeEntering } from './conformance/entering.conformance.js';
 import { describeEpochs } from './conformance/epochs.conformance.js';
 import type { OpenTable } from './conformance/harness.conformance.js';
+import { describeHalfEntered } from './conformance/half-entered.conformance.js';
 import { describeLooking } from './conformance/looking.conformance.js';
 import { describeMoving } from './conformance/moving.conformance.js';
 import { describeNames } from './conformance/names.conformance.js';
@@ -34,6 +35,7 @@ export function describeLockTable(name: string, open: OpenTable): void {
     describeReleasing(open);
     describeMoving(open);
     describeTakingOut(open);
+    describeHalfEntered(open);
     describePromoting(open);
     describeOwners(open);
     describeLooking(open);

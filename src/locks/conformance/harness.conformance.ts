@@ -19,6 +19,8 @@ export interface OpenLockTable {
   dump(epoch: string): Promise<TableDump>;
   /** Makes the epoch record name another server than the one that answers. */
   forgeIdentity(): Promise<void>;
+  /** Sets the status of a hold back to `entering`, as a call leaves it that died before its last write. */
+  forgeEntering(epoch: string, task: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -15,6 +15,9 @@ export async function openMemory(options: { promotionLimit?: number }): Promise<
     forgeIdentity: async () => {
       table.state.identity = 'another server';
     },
+    forgeEntering: async (epoch, task) => {
+      table.state.keyspaces.get(epoch)!.holds.get(task)!.status = 'entering';
+    },
     close: () => table.stop(),
   };
 }
