@@ -1,0 +1,36 @@
+import type { Database } from './database.js';
+import type { Run } from './run.js';
+import type { Admission } from './store.js';
+import { lanesToAdmit } from './queries/lanes-to-admit.js';
+import { makeDue } from './queries/make-due.js';
+import { markAdmitted } from './queries/mark-admitted.js';
+import { openPass } from './queries/open-pass.js';
+import { tasksToAdmit } from './queries/tasks-to-admit.js';
+import { runOn } from './run.js';
+
+/** A process frozen in a pass delays the others by the idle limit. */
+const limits = { statementLimitMs: 5_000, lockLimitMs: 1_000, idleLimitMs: 1_000 };
+
+/** One transaction under the admission lock. */
+export async function admissionPass<T>(
+  database: Database,
+  namespace: string,
+  pass: (admission: Admission) => Promise<T>,
+): Promise<T | 'busy-elsewhere'> {
+  return database.transaction(async (queryable) => {
+    const run = runOn(queryable, namespace);
+    const opened = await openPass(run);
+    return opened === null ? 'busy-elsewhere' : pass(admissionOn(run, opened));
+  }, limits);
+}
+
+function admissionOn(run: Run, { pass, epoch }: { pass: string; epoch: string | null }): Admission {
+  return {
+    pass,
+    epoch,
+    makeDue: (limit) => makeDue(run, limit),
+    lanesToAdmit: (inEpoch) => lanesToAdmit(run, inEpoch),
+    tasksToAdmit: (request) => tasksToAdmit(run, request),
+    markAdmitted: (inEpoch, tasks) => markAdmitted(run, inEpoch, tasks),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Database } from './database.js';
+import type { Store } from './store.js';
+import { checkNamespace } from '../namespace.js';
+import { admissionPass } from './admission-pass.js';
+import { migrate, pendingMigrations } from './migrate.js';
+import { admissionNeeded } from './queries/admission-needed.js';
+import { beat } from './queries/beat.js';
+import { claimLockTable } from './queries/claim-lock-table.js';
+import { claimTasks } from './queries/claim-tasks.js';
+import { finishTasks } from './queries/finish-tasks.js';
+import { getTask } from './queries/get-task.js';
+import { giveBackTasks } from './queries/give-back-tasks.js';
+import { insertTasks } from './queries/insert-tasks.js';
+import { listTasks } from './queries/list-tasks.js';
+import { listWorkers } from './queries/list-workers.js';
+import { readNamespace } from './queries/read-namespace.js';
+import { readmitWithResources } from './queries/readmit-with-resources.js';
+import { reapWorker } from './queries/reap-worker.js';
+import { registerWorker } from './queries/register-worker.js';
+import { removeWorker } from './queries/remove-worker.js';
+import { resourcesInUse } from './queries/resources-in-use.js';
+import { runningOf } from './queries/running-of.js';
+import { servingWorkers } from './queries/serving-workers.js';
+import { settleLostTask } from './queries/settle-lost-task.js';
+import { settledAmong } from './queries/settled-among.js';
+import { writePolicies } from './queries/write-policies.js';
+import { writeProgress } from './queries/write-progress.js';
+import { rebuild } from './rebuild.js';
+import { runOn } from './run.js';
+
+/** The store of one namespace in a database. Its schema is there after `migrate`. */
+export function createStore(database: Database, namespace: string): Store {
+  checkNamespace(namespace);
+  const run = runOn(database, namespace);
+  return {
+    namespace,
+
+    migrate: () => migrate(database, namespace),
+    pendingMigrations: () => pendingMigrations(database, namespace),
+
+    claimLockTable: (table) => claimLockTable(run, table),
+    readNamespace: () => readNamespace(run),
+    rebuild: (build) => rebuild(database, namespace, build),
+
+    insertTasks: (tasks, { queryable, notify = false } = {}) =>
+      insertTasks(queryable === undefined ? run : runOn(queryable, namespace), tasks, notify),
+    getTask: (id) => getTask(run, id),
+    listTasks: (filter) => listTasks(run, filter),
+    settledAmong: (ids) => settledAmong(run, ids),
+    resourcesInUse: (page) => resourcesInUse(run, page),
+
+    admissionNeeded: (epoch) => admissionNeeded(run, epoch),
+    admissionPass: (pass) => admissionPass(database, namespace, pass),
+
+    claimTasks: (claim) => claimTasks(run, claim),
+    finishTasks: (worker, finishes) => finishTasks(run, worker, finishes),
+    giveBackTasks: (worker, tasks) => giveBackTasks(run, worker, tasks),
+    readmitWithResources: (worker, task) => readmitWithResources(run, worker, task),
+    writePolicies: (worker, policies) => writePolicies(run, worker, policies),
+    writeProgress: (worker, progress) => writeProgress(run, worker, progress),
+    runningOf: (worker) => runningOf(run, worker),
+
+    registerWorker: (worker) => registerWorker(run, worker),
+    beat: (incarnation) => beat(run, incarnation),
+    listWorkers: (page) => listWorkers(run, page),
+    servingWorkers: () => servingWorkers(run),
+    removeWorker: (incarnation) => removeWorker(run, incarnation),
+    reapWorker: (incarnation) => reapWorker(run, incarnation),
+    settleLostTask: (worker, task) => settleLostTask(run, worker, task),
+  };
+}

@@ -1,0 +1,21 @@
+-- One row for each life of a worker. A beat changes no indexed column and the pages keep room, so it stays a
+-- HOT update; claims lock the row FOR KEY SHARE, which no beat waits for.
+CREATE TABLE holdfast.workers (
+  incarnation bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  counter bigint NOT NULL DEFAULT 0,
+  started_at timestamptz NOT NULL DEFAULT now(),
+  last_heartbeat timestamptz NOT NULL DEFAULT now(),
+  pid integer NOT NULL,
+  ttl_ms integer NOT NULL CHECK (ttl_ms > 0),
+  concurrency integer NOT NULL CHECK (concurrency >= 0),
+  reaped boolean NOT NULL DEFAULT false,
+  name text COLLATE "C" NOT NULL CHECK (name <> ''),
+  kind text NOT NULL CHECK (kind IN ('worker', 'api')),
+  host text NOT NULL,
+  queues text[] NOT NULL,
+  names text[] NOT NULL,
+  versions jsonb NOT NULL,
+  identity jsonb NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE INDEX workers_by_name ON holdfast.workers (name, incarnation);

@@ -1,0 +1,105 @@
+-- UUID version 7: the milliseconds since 1970, then random bits. For those who insert from SQL.
+CREATE FUNCTION holdfast.new_task_id() RETURNS uuid
+LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN encode(
+  set_bit(
+    set_bit(
+      overlay(
+        uuid_send(gen_random_uuid())
+        PLACING substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3)
+        FROM 1 FOR 6),
+      52, 1),
+    53, 1),
+  'hex')::uuid;
+
+-- The one place where a lane gets its text: a JSON array of queue, name and needs. jsonb keeps the needs in one
+-- order. IMMUTABLE is true of these three types, though not of every type that jsonb_build_array takes.
+CREATE FUNCTION holdfast.lane_text(queue text, name text, needs jsonb) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+  RETURN pg_catalog.jsonb_build_array(queue, name, needs)::pg_catalog.text;
+END
+$$;
+
+CREATE TABLE holdfast.tasks (
+  id uuid PRIMARY KEY DEFAULT holdfast.new_task_id(),
+  place bigint NOT NULL DEFAULT nextval('holdfast.places'),
+  -- The epoch in which the task's hold of this entry entered the lock table; 0: in none.
+  admitted_epoch bigint NOT NULL DEFAULT 0,
+  -- The incarnation that runs or ran it. No foreign key: the row outlives the worker's.
+  worker bigint,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  run_at timestamptz,
+  started_at timestamptz,
+  finished_at timestamptz,
+  entry integer NOT NULL DEFAULT 1,
+  attempt integer NOT NULL DEFAULT 0,
+  crashes integer NOT NULL DEFAULT 0,
+  priority smallint NOT NULL DEFAULT 0,
+  -- Whether run_at has come. Admission sets it, so that an index can leave out what is scheduled.
+  due boolean NOT NULL DEFAULT true,
+  readmitted boolean NOT NULL DEFAULT false,
+  state text COLLATE "C" NOT NULL DEFAULT 'waiting',
+  name text COLLATE "C" NOT NULL,
+  queue text COLLATE "C" NOT NULL DEFAULT 'default',
+  needs jsonb NOT NULL DEFAULT '{}',
+  lane text COLLATE "C" NOT NULL GENERATED ALWAYS AS (holdfast.lane_text(queue, name, needs)) STORED,
+  parent uuid,
+  worker_name text COLLATE "C",
+  fence text COLLATE "C",
+  exclusive text[] NOT NULL DEFAULT '{}',
+  shared text[] NOT NULL DEFAULT '{}',
+  policies jsonb,
+  payload jsonb NOT NULL,
+  -- json, unlike jsonb, keeps every text that a handler may produce, NUL included.
+  progress json NOT NULL DEFAULT '[]',
+  result json,
+  error json,
+
+  CONSTRAINT state_is_known CHECK (state IN
+    ('waiting', 'running', 'canceling', 'rolling_back', 'completed', 'failed', 'canceled')),
+  CONSTRAINT waiting_is_nobodys CHECK (state <> 'waiting' OR
+    (worker IS NULL AND fence IS NULL AND started_at IS NULL)),
+  -- A roll-back that nobody has claimed yet has no worker.
+  CONSTRAINT running_is_somebodys CHECK (state NOT IN ('running', 'canceling') OR
+    (worker IS NOT NULL AND fence IS NOT NULL AND started_at IS NOT NULL AND attempt >= 1)),
+  CONSTRAINT worker_has_name CHECK ((worker IS NULL) = (worker_name IS NULL)),
+  CONSTRAINT worker_has_fence CHECK ((worker IS NULL) = (fence IS NULL)),
+  CONSTRAINT only_final_is_finished CHECK
+    ((state IN ('completed', 'failed', 'canceled')) = (finished_at IS NOT NULL)),
+  CONSTRAINT only_completed_has_result CHECK (state = 'completed' OR result IS NULL),
+  CONSTRAINT failed_has_error CHECK (state <> 'failed' OR error IS NOT NULL),
+  CONSTRAINT completed_has_no_error CHECK (state <> 'completed' OR error IS NULL),
+  CONSTRAINT only_scheduled_is_not_due CHECK (due OR (run_at IS NOT NULL AND state NOT IN ('running', 'canceling'))),
+  CONSTRAINT numbers_are_in_range CHECK
+    (entry >= 1 AND attempt >= 0 AND crashes >= 0 AND admitted_epoch >= 0 AND place >= 1),
+  CONSTRAINT run_at_is_a_date CHECK (run_at >= '1970-01-01Z' AND run_at < '10000-01-01Z'),
+  CONSTRAINT names_fit CHECK (name <> '' AND octet_length(name) <= 1024 AND
+    queue <> '' AND octet_length(queue) <= 1024),
+  -- What an index entry can hold, with room for the columns beside it.
+  CONSTRAINT lane_fits CHECK (octet_length(lane) <= 2500),
+  CONSTRAINT resources_fit CHECK (cardinality(exclusive) + cardinality(shared) <= 1000)
+) WITH (
+  -- Every change of state leaves dead index entries at the front of what admission reads.
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_threshold = 5000,
+  autovacuum_analyze_scale_factor = 0.02
+);
+
+-- Admission: the pairs of lane and epoch are found by skipping from one to the next, so neither tasks that are
+-- admitted nor lanes that nobody serves cost more than one step.
+CREATE INDEX tasks_to_admit ON holdfast.tasks (lane, admitted_epoch, place) WHERE state = 'waiting' AND due;
+CREATE INDEX tasks_scheduled ON holdfast.tasks (run_at) WHERE state = 'waiting' AND NOT due;
+CREATE INDEX tasks_running ON holdfast.tasks (worker, id)
+  WHERE state IN ('running', 'canceling', 'rolling_back');
+CREATE INDEX tasks_by_state ON holdfast.tasks (state, id);
+CREATE INDEX tasks_by_name ON holdfast.tasks (name, state, id);
+
+-- A task without what may be large.
+CREATE VIEW holdfast.listed_tasks AS
+SELECT
+  id, place, worker, created_at, run_at, started_at, finished_at, entry, attempt, crashes, priority, readmitted,
+  state, name, queue, lane, parent, worker_name, fence, exclusive, shared, policies,
+  NULL::jsonb AS payload, progress, NULL::json AS result, error
+FROM holdfast.tasks;

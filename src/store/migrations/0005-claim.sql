@@ -1,0 +1,86 @@
+-- How the functions below reach their rows: first they lock and judge, one index lookup a task in order of id,
+-- so that no two calls can deadlock and each guard is judged on the row as it is after any wait; then they write,
+-- by a new statement, to the very row versions that were locked. The settings forbid every plan whose cost
+-- depends on the size of the table, because a plan may be made while the table is empty and kept for the
+-- life of the session, and `state || ''` keeps the partial indexes out of it, which look empty without statistics.
+
+-- The name of a worker that may still act, which is kept from being reaped until the transaction ends.
+CREATE FUNCTION holdfast.hold_worker(worker bigint) RETURNS text
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  held text;
+BEGIN
+  PERFORM holdfast.require_read_committed();
+  SELECT w.name INTO held FROM holdfast.workers w
+  WHERE w.incarnation = hold_worker.worker AND NOT w.reaped
+  FOR KEY SHARE;
+  RETURN held;
+END
+$$;
+
+-- The second half of a claim: README.md, "A claim". One row `reaped` or `epoch`; else a row a claim: `claimed` with
+-- the task as it now runs, `runs-here` or `refused`.
+CREATE FUNCTION holdfast.claim_tasks(worker bigint, epoch bigint, ids uuid[], entries integer[], fences text[])
+RETURNS TABLE (outcome text, claim_id uuid, claim_entry integer, task holdfast.tasks)
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+DECLARE
+  committed_epoch bigint;
+  claimer text;
+  rows tid[];
+  claimed uuid[];
+  row_fences text[];
+BEGIN
+  PERFORM holdfast.require_read_committed();
+  PERFORM pg_advisory_xact_lock_shared(holdfast.lock_key('epoch'));
+  -- A statement of its own: its snapshot is taken after the lock, so it sees what a rebuild committed meanwhile.
+  SELECT n.epoch INTO committed_epoch FROM holdfast.namespace n;
+  IF committed_epoch IS DISTINCT FROM claim_tasks.epoch THEN
+    outcome := 'epoch';
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  claimer := holdfast.hold_worker(claim_tasks.worker);
+  IF claimer IS NULL THEN
+    outcome := 'reaped';
+    RETURN NEXT;
+    RETURN;
+  END IF;
+
+  SELECT array_agg(free.version), array_agg(c.id), array_agg(c.fence) INTO rows, claimed, row_fences
+  FROM (
+    SELECT * FROM unnest(claim_tasks.ids, claim_tasks.entries, claim_tasks.fences) AS u (id, entry, fence)
+    ORDER BY u.id
+  ) c
+  CROSS JOIN LATERAL (
+    SELECT t.ctid AS version FROM holdfast.tasks t
+    WHERE t.id = c.id AND t.entry = c.entry AND t.state || '' = 'waiting' AND t.due
+    FOR NO KEY UPDATE
+  ) free;
+
+  RETURN QUERY
+  UPDATE holdfast.tasks t
+  SET state = 'running', attempt = t.attempt + 1, fence = c.fence, started_at = clock_timestamp(),
+    worker = claim_tasks.worker, worker_name = claimer, progress = '[]'
+  FROM unnest(rows, row_fences) AS c (version, fence)
+  WHERE t.ctid = c.version
+  RETURNING 'claimed', t.id, t.entry, t;
+
+  IF cardinality(claimed) IS NOT DISTINCT FROM cardinality(claim_tasks.ids) THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  SELECT CASE WHEN here.runs THEN 'runs-here' ELSE 'refused' END, c.id, c.entry, NULL::holdfast.tasks
+  FROM unnest(claim_tasks.ids, claim_tasks.entries) AS c (id, entry)
+  LEFT JOIN LATERAL (
+    SELECT true AS runs FROM holdfast.tasks t
+    WHERE t.id = c.id AND t.entry = c.entry AND t.worker + 0 = claim_tasks.worker
+      AND t.state || '' IN ('running', 'canceling', 'rolling_back')
+    LIMIT 1
+  ) here ON true
+  WHERE c.id NOT IN (SELECT unnest(claimed));
+END
+$$;

@@ -1,0 +1,71 @@
+-- The tasks of `ids` that the worker runs with these entries: their row versions, locked in order of id, with the
+-- ordinal numbers of the three arrays' elements. Nothing for a worker that was reaped or is gone.
+CREATE FUNCTION holdfast.lock_running(worker bigint, ids uuid[], entries integer[])
+RETURNS TABLE (version tid, ordinal integer)
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+BEGIN
+  IF holdfast.hold_worker(lock_running.worker) IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  SELECT running.version, c.ordinal::integer
+  FROM (
+    SELECT * FROM unnest(lock_running.ids, lock_running.entries) WITH ORDINALITY AS u (id, entry, ordinal)
+    ORDER BY u.id
+  ) c
+  CROSS JOIN LATERAL (
+    SELECT t.ctid AS version FROM holdfast.tasks t
+    WHERE t.id = c.id AND t.entry = c.entry AND t.state || '' = 'running' AND t.worker + 0 = lock_running.worker
+    FOR NO KEY UPDATE
+  ) running;
+END
+$$;
+
+-- Final states and retries. Returns the ids of the tasks that changed. `states` are completed, failed or retry;
+-- `results` and `errors` are JSON texts; `delays` in milliseconds. A retry waits at a new place, once it is due.
+CREATE FUNCTION holdfast.finish_tasks(
+  worker bigint, ids uuid[], entries integer[], states text[], results text[], errors text[], delays bigint[]
+) RETURNS SETOF uuid
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+DECLARE
+  rows tid[];
+  ordinals integer[];
+BEGIN
+  SELECT array_agg(l.version), array_agg(l.ordinal) INTO rows, ordinals
+  FROM holdfast.lock_running(finish_tasks.worker, finish_tasks.ids, finish_tasks.entries) l;
+
+  RETURN QUERY
+  UPDATE holdfast.tasks t
+  SET state = f.state, finished_at = clock_timestamp(), result = f.result::json, error = f.error::json
+  FROM (
+    SELECT l.version, states[l.ordinal] AS state, results[l.ordinal] AS result, errors[l.ordinal] AS error
+    FROM unnest(rows, ordinals) AS l (version, ordinal)
+    WHERE states[l.ordinal] <> 'retry'
+  ) f
+  WHERE t.ctid = f.version
+  RETURNING t.id;
+
+  IF 'retry' <> ALL (states) THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  UPDATE holdfast.tasks t
+  SET state = 'waiting', entry = t.entry + 1, place = nextval('holdfast.places'), admitted_epoch = 0,
+    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL, error = f.error::json,
+    run_at = f.run_at, due = f.run_at <= clock_timestamp()
+  FROM (
+    SELECT l.version, errors[l.ordinal] AS error,
+      clock_timestamp() + delays[l.ordinal] * interval '1 millisecond' AS run_at
+    FROM unnest(rows, ordinals) AS l (version, ordinal)
+    WHERE states[l.ordinal] = 'retry'
+  ) f
+  WHERE t.ctid = f.version
+  RETURNING t.id;
+END
+$$;

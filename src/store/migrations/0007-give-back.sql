@@ -1,0 +1,97 @@
+-- Raises the entry of each task that waits with it or that the worker runs with it, which kills every late call for
+-- the old one. The place stays; a task that ran loses the attempt that its claim counted. Returns the tasks that
+-- changed with their next entries.
+CREATE FUNCTION holdfast.give_back_tasks(worker bigint, ids uuid[], entries integer[])
+RETURNS TABLE (given_back uuid, next_entry integer)
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+DECLARE
+  rows tid[];
+BEGIN
+  IF holdfast.hold_worker(give_back_tasks.worker) IS NULL THEN
+    RETURN;
+  END IF;
+  SELECT array_agg(known.version) INTO rows
+  FROM (
+    SELECT * FROM unnest(give_back_tasks.ids, give_back_tasks.entries) AS u (id, entry) ORDER BY u.id
+  ) c
+  CROSS JOIN LATERAL (
+    SELECT t.ctid AS version FROM holdfast.tasks t
+    WHERE t.id = c.id AND t.entry = c.entry
+      AND (t.state || '' = 'waiting' OR t.state || '' = 'running' AND t.worker + 0 = give_back_tasks.worker)
+    FOR NO KEY UPDATE
+  ) known;
+
+  RETURN QUERY
+  UPDATE holdfast.tasks t
+  SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0,
+    attempt = t.attempt - CASE t.state WHEN 'running' THEN 1 ELSE 0 END,
+    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
+  FROM unnest(rows) AS c (version)
+  WHERE t.ctid = c.version
+  RETURNING t.id, t.entry;
+END
+$$;
+
+-- Gives a running task back with other resources, once in its life. Returns the next entry, or NULL where it was
+-- readmitted before or is not this worker's.
+CREATE FUNCTION holdfast.readmit_task(worker bigint, id uuid, entry integer, exclusive text[], shared text[])
+RETURNS integer
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+DECLARE
+  locked tid;
+  next_entry integer;
+BEGIN
+  SELECT l.version INTO locked
+  FROM holdfast.lock_running(readmit_task.worker, ARRAY[readmit_task.id], ARRAY[readmit_task.entry]) l;
+  UPDATE holdfast.tasks t
+  SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0, attempt = t.attempt - 1, readmitted = true,
+    exclusive = readmit_task.exclusive, shared = readmit_task.shared,
+    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
+  WHERE t.ctid = locked AND NOT t.readmitted
+  RETURNING t.entry INTO next_entry;
+  RETURN next_entry;
+END
+$$;
+
+-- Policies for tasks that were dispatched without any.
+CREATE FUNCTION holdfast.write_policies(worker bigint, ids uuid[], entries integer[], policies text[])
+RETURNS void
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+DECLARE
+  rows tid[];
+  ordinals integer[];
+BEGIN
+  SELECT array_agg(l.version), array_agg(l.ordinal) INTO rows, ordinals
+  FROM holdfast.lock_running(write_policies.worker, write_policies.ids, write_policies.entries) l;
+  UPDATE holdfast.tasks t SET policies = write_policies.policies[l.ordinal]::jsonb
+  FROM unnest(rows, ordinals) AS l (version, ordinal)
+  WHERE t.ctid = l.version AND t.policies IS NULL;
+END
+$$;
+
+CREATE FUNCTION holdfast.write_progress(worker bigint, ids uuid[], entries integer[], progress text[])
+RETURNS void
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+AS $$
+DECLARE
+  rows tid[];
+  ordinals integer[];
+BEGIN
+  SELECT array_agg(l.version), array_agg(l.ordinal) INTO rows, ordinals
+  FROM holdfast.lock_running(write_progress.worker, write_progress.ids, write_progress.entries) l;
+  UPDATE holdfast.tasks t SET progress = write_progress.progress[l.ordinal]::json
+  FROM unnest(rows, ordinals) AS l (version, ordinal)
+  WHERE t.ctid = l.version;
+END
+$$;

@@ -1,0 +1,77 @@
+-- Marks a worker dead for good. FOR UPDATE waits for the claims, finishes and give-backs of the worker that are
+-- under way (an UPDATE alone would pass them by), and they wait for this.
+CREATE FUNCTION holdfast.reap_worker(worker bigint) RETURNS text
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM holdfast.require_read_committed();
+  PERFORM FROM holdfast.workers w WHERE w.incarnation = reap_worker.worker FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN 'gone';
+  END IF;
+  UPDATE holdfast.workers w SET reaped = true WHERE w.incarnation = reap_worker.worker AND NOT w.reaped;
+  RETURN 'reaped';
+END
+$$;
+
+-- Deletes the row of a worker that runs nothing. The lock waits for its claims under way, and the next statement
+-- sees what they did.
+CREATE FUNCTION holdfast.remove_worker(worker bigint) RETURNS text
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+  PERFORM holdfast.require_read_committed();
+  PERFORM FROM holdfast.workers w WHERE w.incarnation = remove_worker.worker FOR UPDATE;
+  IF EXISTS (
+    SELECT FROM holdfast.tasks t
+    WHERE t.worker = remove_worker.worker AND t.state IN ('running', 'canceling', 'rolling_back')
+  ) THEN
+    RETURN 'running';
+  END IF;
+  DELETE FROM holdfast.workers w WHERE w.incarnation = remove_worker.worker;
+  RETURN 'removed';
+END
+$$;
+
+-- Settles one running task of a worker that was reaped or has no row, by its policy. Returns the next entry where it
+-- was given back, 0 where it failed, NULL where the task is not that worker's any more.
+CREATE FUNCTION holdfast.settle_lost_task(worker bigint, id uuid, entry integer) RETURNS integer
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+  lost holdfast.tasks;
+  on_worker_lost text;
+  crashed boolean;
+BEGIN
+  PERFORM holdfast.require_read_committed();
+  IF EXISTS (SELECT FROM holdfast.workers w WHERE w.incarnation = settle_lost_task.worker AND NOT w.reaped) THEN
+    RETURN NULL;
+  END IF;
+  SELECT t.* INTO lost FROM holdfast.tasks t
+  WHERE t.id = settle_lost_task.id AND t.entry = settle_lost_task.entry
+    AND t.state || '' = 'running' AND t.worker + 0 = settle_lost_task.worker
+  FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN NULL;
+  END IF;
+
+  on_worker_lost := lost.policies ->> 'onWorkerLost';
+  crashed := lost.crashes + 1 >= coalesce((lost.policies ->> 'maxCrashes')::integer, 3);
+  IF crashed OR on_worker_lost = 'fail'
+    OR on_worker_lost IS NULL AND lost.attempt >= coalesce((lost.policies ->> 'maxAttempts')::integer, 1)
+  THEN
+    UPDATE holdfast.tasks t
+    SET state = 'failed', finished_at = clock_timestamp(), crashes = t.crashes + 1,
+      error = json_strip_nulls(json_build_object('code', 'WorkerLost', 'message', 'Worker has gone missing.',
+        'reason', CASE WHEN crashed THEN 'crashed' END))
+    WHERE t.id = settle_lost_task.id;
+    RETURN 0;
+  END IF;
+  UPDATE holdfast.tasks t
+  SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0, crashes = t.crashes + 1,
+    attempt = t.attempt - CASE on_worker_lost WHEN 'retry' THEN 1 ELSE 0 END,
+    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
+  WHERE t.id = settle_lost_task.id;
+  RETURN lost.entry + 1;
+END
+$$;

@@ -1,0 +1,26 @@
+-- A loose index scan: from each (lane, epoch) straight to the next one, until one is not admitted in $1. The
+-- literals are those of the partial indexes.
+WITH RECURSIVE pairs AS (
+  (
+    SELECT t.lane, t.admitted_epoch FROM holdfast.tasks t
+    WHERE t.state = 'waiting' AND t.due
+    ORDER BY t.lane, t.admitted_epoch
+    LIMIT 1
+  )
+  UNION ALL
+  SELECT following.lane, following.admitted_epoch FROM pairs p
+  CROSS JOIN LATERAL (
+    SELECT t.lane, t.admitted_epoch FROM holdfast.tasks t
+    WHERE t.state = 'waiting' AND t.due AND (t.lane, t.admitted_epoch) > (p.lane, p.admitted_epoch)
+    ORDER BY t.lane, t.admitted_epoch
+    LIMIT 1
+  ) following
+)
+SELECT
+  EXISTS (SELECT FROM pairs p WHERE p.admitted_epoch <> $1::bigint)
+  OR EXISTS (
+    SELECT FROM (
+      SELECT t.run_at FROM holdfast.tasks t WHERE t.state = 'waiting' AND NOT t.due ORDER BY t.run_at LIMIT 1
+    ) earliest
+    WHERE earliest.run_at <= now()
+  ) AS needed

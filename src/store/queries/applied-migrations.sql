@@ -1,0 +1,1 @@
+SELECT name, checksum FROM holdfast.migrations ORDER BY name

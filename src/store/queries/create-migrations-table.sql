@@ -1,0 +1,14 @@
+-- CREATE SCHEMA asks for a right that the role may lack where the schema is there already.
+DO $$
+BEGIN
+  IF to_regnamespace('holdfast') IS NULL THEN
+    EXECUTE format('CREATE SCHEMA %I', 'holdfast');
+  END IF;
+END
+$$;
+
+CREATE TABLE IF NOT EXISTS holdfast.migrations (
+  name text COLLATE "C" PRIMARY KEY,
+  checksum text NOT NULL,
+  applied_at timestamptz NOT NULL DEFAULT now()
+)

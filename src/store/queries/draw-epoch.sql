@@ -1,0 +1,1 @@
+SELECT holdfast.draw_epoch($1::bigint) AS epoch

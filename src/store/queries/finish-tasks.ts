@@ -1,0 +1,24 @@
+import type { Run } from '../run.js';
+import type { Finish, FinishOutcome } from '../store.js';
+import { sqlFile } from '../sql-file.js';
+
+const sql = sqlFile(import.meta.url, './finish-tasks.sql');
+
+export async function finishTasks(run: Run, worker: string, finishes: Finish[]): Promise<FinishOutcome[]> {
+  if (finishes.length === 0) return [];
+  const rows = await run<{ id: string }>(sql, [
+    worker,
+    finishes.map(({ task }) => task),
+    finishes.map(({ entry }) => entry),
+    finishes.map(({ state }) => state),
+    finishes.map((finish) => (finish.state === 'completed' ? JSON.stringify(finish.result ?? null) : null)),
+    finishes.map((finish) => (finish.state === 'completed' ? null : JSON.stringify(finish.error))),
+    finishes.map((finish) => (finish.state === 'retry' ? Math.ceil(finish.delayMs) : 0)),
+  ]);
+  const finished = new Set(rows.map(({ id }) => id));
+  return finishes.map(({ task, entry }) => ({
+    task,
+    entry,
+    outcome: finished.has(task) ? 'finished' : 'refused',
+  }));
+}

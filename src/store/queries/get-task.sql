@@ -1,0 +1,1 @@
+SELECT * FROM holdfast.tasks WHERE id = $1::uuid

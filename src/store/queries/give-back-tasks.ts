@@ -1,0 +1,17 @@
+import type { Run } from '../run.js';
+import type { GiveBackOutcome, TaskEntry } from '../store.js';
+import { sqlFile } from '../sql-file.js';
+
+const sql = sqlFile(import.meta.url, './give-back-tasks.sql');
+
+export async function giveBackTasks(
+  run: Run,
+  worker: string,
+  tasks: TaskEntry[],
+): Promise<GiveBackOutcome[]> {
+  if (tasks.length === 0) return [];
+  const values = [worker, tasks.map(({ task }) => task), tasks.map(({ entry }) => entry)];
+  const rows = await run<{ task: string; nextEntry: number }>(sql, values);
+  const nextEntries = new Map(rows.map(({ task, nextEntry }) => [task, nextEntry]));
+  return tasks.map(({ task, entry }) => ({ task, entry, nextEntry: nextEntries.get(task) ?? 'refused' }));
+}

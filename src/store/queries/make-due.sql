@@ -1,0 +1,1 @@
+SELECT holdfast.make_due($1::integer) AS made

@@ -1,0 +1,1 @@
+SELECT to_regclass('holdfast.migrations') IS NOT NULL AS exists

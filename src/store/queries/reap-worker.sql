@@ -1,0 +1,1 @@
+SELECT holdfast.reap_worker($1::bigint) AS outcome

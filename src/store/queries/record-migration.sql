@@ -1,0 +1,1 @@
+INSERT INTO holdfast.migrations (name, checksum) VALUES ($1, $2)

@@ -1,0 +1,1 @@
+SELECT holdfast.remove_worker($1::bigint) AS outcome

@@ -1,0 +1,107 @@
+import type {
+  Claim,
+  NewTask,
+  NewWorker,
+  Policies,
+  Store,
+  TaskEntry,
+  TaskRow,
+} from '../../src/store/store.js';
+import { v7 } from 'uuid';
+import { fenceText } from '../../src/fence.js';
+
+export const somePolicies: Policies = {
+  maxAttempts: 3,
+  maxCrashes: 3,
+  backoff: { initialMs: 1_000, maxMs: 60_000 },
+  onWorkerLost: null,
+  timeoutMs: null,
+};
+
+export function newTask(task: Partial<NewTask> = {}): NewTask {
+  return {
+    id: v7(),
+    name: 'repo.sync',
+    queue: 'default',
+    payload: { repo: 7 },
+    exclusive: ['repo:7'],
+    shared: ['store'],
+    priority: 0,
+    needs: {},
+    runAt: null,
+    parent: null,
+    policies: null,
+    ...task,
+  };
+}
+
+export function newWorker(worker: Partial<NewWorker> = {}): NewWorker {
+  return {
+    name: 'w1',
+    kind: 'worker',
+    host: 'here',
+    pid: 42,
+    identity: { bootId: 'b' },
+    ttlMs: 15_000,
+    concurrency: 10,
+    queues: ['default'],
+    names: ['repo.sync'],
+    versions: { ffmpeg: '6.1.0' },
+    ...worker,
+  };
+}
+
+export async function insertOne(store: Store, task: Partial<NewTask> = {}): Promise<NewTask> {
+  const row = newTask(task);
+  await store.insertTasks([row]);
+  return row;
+}
+
+export async function register(store: Store, worker: Partial<NewWorker> = {}): Promise<string> {
+  const { incarnation } = await store.registerWorker(newWorker(worker));
+  return incarnation;
+}
+
+/** Commits an epoch, as a rebuild does. */
+export async function openEpoch(store: Store, identity = 'server-1'): Promise<string> {
+  return store.rebuild(async (rebuild) => {
+    const epoch = await rebuild.drawEpoch(null);
+    await rebuild.commitEpoch({ epoch, identity });
+    return epoch;
+  });
+}
+
+let fences = 0;
+
+export function claimOf(task: string, entry = 1): Claim {
+  fences += 1;
+  return { task, entry, fence: fenceText('1', String(fences)) };
+}
+
+/** Claims one task that must be claimable. */
+export async function claimOne(store: Store, worker: string, { task, entry }: TaskEntry): Promise<TaskRow> {
+  const { epoch } = await store.readNamespace();
+  const outcome = await store.claimTasks({ worker, epoch: epoch ?? '', claims: [claimOf(task, entry)] });
+  const [row] = outcome.status === 'claimed' ? outcome.claimed : [];
+  if (row === undefined) throw new Error(`The claim was answered ${JSON.stringify(outcome)}.`);
+  return row;
+}
+
+export async function mustGet(store: Store, id: string): Promise<TaskRow> {
+  const row = await store.getTask(id);
+  if (row === null) throw new Error(`There is no task ${id}.`);
+  return row;
+}
+
+/** A task that a new worker runs. */
+export async function runningTask(
+  store: Store,
+  task: Partial<NewTask> = {},
+): Promise<{ id: string; worker: string; epoch: string; row: TaskRow }> {
+  const { epoch } = await store.readNamespace();
+  const open = epoch ?? (await openEpoch(store));
+  const worker = await register(store);
+  const { id } = await insertOne(store, task);
+  const row = await claimOne(store, worker, { task: id, entry: 1 });
+  return { id, worker, epoch: open, row };
+}
