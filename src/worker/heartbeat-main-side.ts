@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { compiledFile } from '../entry-point.js';
 import { Fenced, Unavailable } from '../errors.js';
+import { beatQuery } from '../store/queries/beat.js';
 import { checkAtDeadline } from './deadline.js';
 import type { FromHeartbeatThread, HeartbeatThreadData, ToHeartbeatThread } from './heartbeat-messages.js';
 import { plainError } from './heartbeat-messages.js';
-import { beatText } from './heartbeat-query.js';
 import { HeartbeatState } from './heartbeat-state.js';
 import type { Heartbeat, HeartbeatOptions } from './heartbeat.js';
 import { newWatchdogAddress } from './watchdog-address.js';
@@ -12,7 +12,7 @@ import { newWatchdogAddress } from './watchdog-address.js';
 const stopLimitMs = 2_000;
 
 /** A thread needs a moment to come up, also where the TTL is short. */
-const shortestStartLimitMs = 5_000;
+const shortestStartLimitMs = 10_000;
 
 /** The side of a heartbeat that lives in the thread of the worker; see Heartbeat. */
 export class ThreadHeartbeat implements Heartbeat {
@@ -99,7 +99,7 @@ export class ThreadHeartbeat implements Heartbeat {
     const postgres =
       beater.kind === 'caller'
         ? null
-        : { connection: beater.connection, text: beatText(beater.namespace), incarnation };
+        : { connection: beater.connection, text: beatQuery(beater.namespace), incarnation };
     return { memory: this.#state.memory, ttlMs, watchdogAddress: this.watchdogAddress, postgres };
   }
 

@@ -57,8 +57,9 @@ function end(status: 'reaped' | 'stopped'): void {
 }
 
 function postgresBeater(settings: NonNullable<HeartbeatThreadData['postgres']>): ThreadBeater {
-  // Within one TTL three beats can be tried to the end, four when they fail at once.
-  return new PostgresBeater({ ...settings, limitMs: ttlMs / 4, onError });
+  // A lost reply leaves the time for another try or two; a short TTL must still allow for connecting.
+  const limitMs = Math.max(ttlMs / 4, Math.min(1_000, ttlMs / 2));
+  return new PostgresBeater({ ...settings, limitMs, onError });
 }
 
 function onError(error: unknown): void {

@@ -8,7 +8,7 @@ import { ThreadHeartbeat } from './heartbeat-main-side.js';
 export interface Heartbeat {
   /**
    * Resolves after the first confirmed beat. Rejects with Fenced where the worker is reaped already, with
-   * Unavailable where no beat was confirmed within the TTL (5 s at least); the heartbeat is stopped then.
+   * Unavailable where no beat was confirmed within the TTL (10 s at least); the heartbeat is stopped then.
    */
   start(): Promise<void>;
   /** Idempotent and bounded in time. Children that are still connected are killed by their watchdogs. */

@@ -1,35 +1,45 @@
-import pg from 'pg';
+import { createStore } from '../../src/store/create-store.js';
+import { createPostgresDatabase } from '../../src/store/postgres-database.js';
 import { dropNamespace, sharedPostgresUrl, uniqueNamespace } from './servers.js';
 
-/** One row of a worker in a schema of its own: all that a heartbeat touches. */
+/** A migrated namespace in which workers are registered that nothing runs for. */
+export interface WorkerRows {
+  namespace: string;
+  register(ttlMs: number): Promise<WorkerRow>;
+  drop(): Promise<void>;
+}
+
 export interface WorkerRow {
   namespace: string;
   incarnation: string;
   counter(): Promise<number>;
   reap(): Promise<void>;
-  drop(): Promise<void>;
 }
 
-export async function createWorkerRow(): Promise<WorkerRow> {
+export async function createWorkerRows(): Promise<WorkerRows> {
   const namespace = uniqueNamespace();
-  const client = new pg.Client({ connectionString: sharedPostgresUrl() });
-  await client.connect();
-  await client.query(`CREATE SCHEMA ${namespace}`);
-  await client.query(
-    `CREATE TABLE ${namespace}.workers (incarnation bigint PRIMARY KEY, counter bigint NOT NULL DEFAULT 0,
-       last_heartbeat timestamptz, reaped_at timestamptz)`,
-  );
-  await client.query(`INSERT INTO ${namespace}.workers (incarnation) VALUES (1)`);
+  const database = createPostgresDatabase({ connection: sharedPostgresUrl() });
+  const store = createStore(database, namespace);
+  await store.migrate();
   return {
     namespace,
-    incarnation: '1',
-    counter: async () => {
-      const { rows } = await client.query<{ counter: string }>(`SELECT counter FROM ${namespace}.workers`);
-      return Number(rows[0]?.counter);
+    register: async (ttlMs) => {
+      const { incarnation } = await store.registerWorker({
+        ...{ name: 'beating', kind: 'worker', host: 'here', pid: process.pid, identity: {} },
+        ...{ ttlMs, concurrency: 1, queues: [], names: [], versions: {} },
+      });
+      return {
+        namespace,
+        incarnation,
+        counter: async () => {
+          const rows = await store.listWorkers({ after: null, limit: 1_000 });
+          return Number(rows.find((row) => row.incarnation === incarnation)?.counter);
+        },
+        reap: async () => void (await store.reapWorker(incarnation)),
+      };
     },
-    reap: async () => void (await client.query(`UPDATE ${namespace}.workers SET reaped_at = now()`)),
     drop: async () => {
-      await client.end();
+      await database.close();
       await dropNamespace(namespace);
     },
   };

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { createChildPool } from '../../../dist/worker/child-pool.js';
 import { createHeartbeat } from '../../../dist/worker/heartbeat.js';
 
-const { beater, ttlMs, job } = JSON.parse(process.argv[2]);
-const heartbeat = createHeartbeat({ incarnation: '1', ttlMs, beater: beater ?? callerBeater() });
+const { beater, incarnation, ttlMs, job } = JSON.parse(process.argv[2]);
+const heartbeat = createHeartbeat({ incarnation, ttlMs, beater });
 const tell = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
 
 await heartbeat.start();
@@ -35,8 +35,4 @@ async function runAndStop(name, payload) {
   tell(await pool.run({ name, payload, context }, requests).outcome);
   await pool.stop();
   await heartbeat.stop();
-}
-
-function callerBeater() {
-  return { kind: 'caller', beat: () => Promise.resolve('beaten') };
 }
