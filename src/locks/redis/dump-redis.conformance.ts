@@ -1,87 +1,86 @@
 import type { Redis } from 'ioredis';
 import type { HoldDump, TableDump } from '../table-dump.js';
-import { admissionWakeKey, epochKey, keyNames, keyspacePrefix, laneWakeKey } from './keys.js';
+import { admissionWakeKey, epochKey, keyNames, keyspacePrefix } from './keys.js';
 import { unpackNames } from './scripts/hold-arguments.js';
 
-type KeyName = keyof typeof keyNames;
+/** Everything at once, so that a dump is one moment and one round trip. Test code only: KEYS reads all keys. */
+const readEverything = `
+local read = {
+  string = function(key) return { redis.call('GET', key) } end,
+  hash = function(key) return redis.call('HGETALL', key) end,
+  set = function(key) return redis.call('SMEMBERS', key) end,
+  zset = function(key) return redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end,
+  list = function(key) return redis.call('LRANGE', key, 0, -1) end,
+}
+local found = {}
+for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
+  local kind = redis.call('TYPE', key).ok
+  found[#found + 1] = { key, kind, read[kind](key) }
+end
+return { redis.call('HGETALL', KEYS[1]), redis.call('LLEN', KEYS[2]), found }`;
 
-/** The whole keyspace of one epoch, read key by key. A key that belongs to no table makes it throw. */
+type Type = 'string' | 'hash' | 'set' | 'zset' | 'list';
+type KeyName = keyof typeof keyNames;
+type Found = [rest: string, type: Type, values: string[]];
+
+/** The whole keyspace of one epoch. A key that belongs to no table makes it throw. */
 export async function dumpRedis(redis: Redis, namespace: string, epoch: string): Promise<TableDump> {
-  const keyspace = await Keyspace.read(redis, namespace, epoch);
-  const record = await redis.hgetall(epochKey(namespace));
-  const counters = await Promise.all(
-    (['PASS', 'ORDER', 'FENCE', 'LANES_VERSION'] as const).map((name) => redis.get(keyspace.key(name))),
-  );
-  const [pass = '0', order = '0', fence = '0', lanesVersion = '0'] = counters.map((value) => value ?? '0');
-  const members = (name: KeyName): Promise<string[]> => redis.zrange(keyspace.key(name), '0', '-1');
-  const wakeUps = await keyspace.each('WAKE', async (lane) => {
-    return { lane, count: await redis.llen(laneWakeKey(namespace, epoch, lane)) };
-  });
+  const prefix = keyspacePrefix(namespace, epoch);
+  const keys = [epochKey(namespace), admissionWakeKey(namespace)];
+  const answer = await redis.eval(readEverything, 2, ...keys, `${prefix}*`);
+  const [recordFields, admission, found] = answer as [string[], number, Found[]];
+  const record = Object.fromEntries(pairsOf(recordFields));
+  const of = byKind(prefix, found);
+  const counter = (name: KeyName): string => of(name)[0]?.[2][0] ?? '0';
+  const members = (name: KeyName): string[] => pairsOf(of(name)[0]?.[2] ?? []).map(([member]) => member);
   return {
     epoch: { number: record.number!, format: Number(record.format), status: record.status as 'open' },
-    counters: { pass, order, fence, lanesVersion },
-    holds: await keyspace.each('HOLD', (task, key) => readHold(redis, task, key)),
-    waits: await keyspace.each('WAITS', async (task, key) => {
-      return { task, resources: (await redis.smembers(key)).sort(byBytes) };
+    counters: {
+      pass: counter('PASS'),
+      order: counter('ORDER'),
+      fence: counter('FENCE'),
+      lanesVersion: counter('LANES_VERSION'),
+    },
+    holds: of('HOLD').map(([task, , fields]) => holdOf(task, Object.fromEntries(pairsOf(fields)))),
+    waits: of('WAITS').map(([task, , resources]) => ({ task, resources: resources.sort(byBytes) })),
+    locks: of('LOCK').map(([resource, type, tasks]) => {
+      return { resource, mode: type === 'string' ? 'exclusive' : 'shared', tasks: tasks.sort(byBytes) };
     }),
-    locks: await keyspace.each('LOCK', (resource, key) => readLock(redis, resource, key)),
-    queues: await keyspace.each('QUEUE', (resource, key) => readQueue(redis, resource, key)),
-    ready: await keyspace.each('READY', async (lane, key) => {
-      const scored = pairsOf(await redis.zrange(key, '0', '-1', 'WITHSCORES'));
-      return { lane, members: scored.map(([member, score]) => ({ priority: 0 - Number(score), member })) };
+    queues: of('QUEUE').map(([resource, , waiters]) => ({
+      resource,
+      waiters: pairsOf(waiters).map(waiterOf),
+    })),
+    ready: of('READY').map(([lane, , scored]) => {
+      return {
+        lane,
+        members: pairsOf(scored).map(([member, score]) => ({ priority: 0 - Number(score), member })),
+      };
     }),
-    lanes: await members('LANES'),
-    wakeUps: { admission: await redis.llen(admissionWakeKey(namespace)), lanes: wakeUps },
-    registries: await keyspace.each('REGISTRY', async (owner, key) => {
-      return { owner, tasks: await redis.zrange(key, '0', '-1') };
+    lanes: members('LANES'),
+    wakeUps: { admission, lanes: of('WAKE').map(([lane, , wakeUps]) => ({ lane, count: wakeUps.length })) },
+    registries: of('REGISTRY').map(([owner, , scored]) => {
+      return { owner, tasks: pairsOf(scored).map(([task]) => task) };
     }),
-    owners: await members('OWNERS'),
-    marks: await members('MARKS'),
+    owners: members('OWNERS'),
+    marks: members('MARKS'),
   };
 }
 
-/** The keys of one epoch, by kind. */
-class Keyspace {
-  readonly #prefix: string;
-  readonly #names = new Map<string, string[]>();
-
-  private constructor(prefix: string) {
-    this.#prefix = prefix;
+/** Gives the keys of one kind, by what follows the kind, in order of bytes. */
+function byKind(prefix: string, found: Found[]): (name: KeyName) => Found[] {
+  const kinds = new Map<string, Found[]>(Object.values(keyNames).map((kind) => [kind, []]));
+  for (const [key, type, values] of found) {
+    const rest = key.slice(prefix.length);
+    const kind = [...kinds.keys()].find((each) =>
+      each.endsWith(':') ? rest.startsWith(each) : rest === each,
+    );
+    if (kind === undefined) throw new Error(`A key of no known kind: ${JSON.stringify(key)}`);
+    kinds.get(kind)!.push([rest.slice(kind.length), type, values]);
   }
-
-  static async read(redis: Redis, namespace: string, epoch: string): Promise<Keyspace> {
-    const keyspace = new Keyspace(keyspacePrefix(namespace, epoch));
-    const kinds = Object.values(keyNames);
-    for (const key of await allKeys(redis, keyspace.#prefix)) {
-      const rest = key.slice(keyspace.#prefix.length);
-      const kind = kinds.find((each) => (each.endsWith(':') ? rest.startsWith(each) : rest === each));
-      if (kind === undefined) throw new Error(`A key of no known kind: ${JSON.stringify(key)}`);
-      const names = keyspace.#names.get(kind) ?? [];
-      keyspace.#names.set(kind, [...names, rest.slice(kind.length)]);
-    }
-    return keyspace;
-  }
-
-  key(name: KeyName, rest: string = ''): string {
-    return this.#prefix + keyNames[name] + rest;
-  }
-
-  async each<T>(name: KeyName, read: (rest: string, key: string) => Promise<T>): Promise<T[]> {
-    const names = (this.#names.get(keyNames[name]) ?? []).sort(byBytes);
-    return Promise.all(names.map((rest) => read(rest, this.key(name, rest))));
-  }
+  return (name) => kinds.get(keyNames[name])!.sort(([a], [b]) => byBytes(a, b));
 }
 
-async function allKeys(redis: Redis, prefix: string): Promise<Set<string>> {
-  const found = new Set<string>();
-  for await (const keys of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) {
-    for (const key of keys as string[]) found.add(key);
-  }
-  return found;
-}
-
-async function readHold(redis: Redis, task: string, key: string): Promise<HoldDump> {
-  const hold = await redis.hgetall(key);
+function holdOf(task: string, hold: Record<string, string>): HoldDump {
   return {
     task,
     entry: Number(hold.entry),
@@ -98,19 +97,12 @@ async function readHold(redis: Redis, task: string, key: string): Promise<HoldDu
   };
 }
 
-async function readLock(redis: Redis, resource: string, key: string): Promise<TableDump['locks'][number]> {
-  if ((await redis.type(key)) === 'string') {
-    return { resource, mode: 'exclusive', tasks: [(await redis.get(key))!] };
-  }
-  return { resource, mode: 'shared', tasks: (await redis.smembers(key)).sort(byBytes) };
-}
-
-async function readQueue(redis: Redis, resource: string, key: string): Promise<TableDump['queues'][number]> {
-  const waiters = pairsOf(await redis.zrange(key, '0', '-1', 'WITHSCORES')).map(([member, order]) => {
-    const mode = member.startsWith('x') ? ('exclusive' as const) : ('shared' as const);
-    return { task: member.slice(1), mode, order: Number(order) };
-  });
-  return { resource, waiters };
+function waiterOf([member, order]: [string, string]): TableDump['queues'][number]['waiters'][number] {
+  return {
+    task: member.slice(1),
+    mode: member.startsWith('x') ? 'exclusive' : 'shared',
+    order: Number(order),
+  };
 }
 
 function pairsOf(flat: string[]): [string, string][] {

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { uniqueNamespace } from '../../../test/helpers/servers.js';
 import type { OpenLockTable } from '../lock-table.conformance.js';
 import { dumpRedis } from './dump-redis.conformance.js';
-import { epochKey } from './keys.js';
+import { epochKey, keyNames, keyspacePrefix } from './keys.js';
 import { createRedisLockTable, type RedisLockTableOptions } from './redis-lock-table.js';
 
 export type OpenRedisOptions = Partial<RedisLockTableOptions> & { url: string };
@@ -24,6 +24,9 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTab
     redis,
     dump: (epoch) => dumpRedis(redis, namespace, epoch),
     forgeIdentity: async () => void (await redis.hset(epochKey(namespace), 'identity', 'another server')),
+    forgeEntering: async (epoch, task) => {
+      await redis.hset(`${keyspacePrefix(namespace, epoch)}${keyNames.HOLD}${task}`, 'status', 'entering');
+    },
     close: async () => {
       await table.stop();
       await removeKeys(redis, `{${namespace}}:*`);

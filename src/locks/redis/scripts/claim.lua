@@ -25,8 +25,8 @@ for _, task in ipairs(chosen) do
   if hold[1] == 'granted' and not entries[task] then
     taken[#taken + 1] = task
     entries[task] = hold[2]
-    table.insert(registry, 0)
-    table.insert(registry, task)
+    registry[#registry + 1] = '0'
+    registry[#registry + 1] = task
   end
 end
 
@@ -38,9 +38,8 @@ if #taken > 0 then
   for i, task in ipairs(taken) do
     local fence = fence_of(i)
     redis.call('HSET', HOLD .. task, 'owner', OWNER, 'fence', fence, 'owned_at', called_at, 'status', 'owned')
-    table.insert(answer, task)
-    table.insert(answer, entries[task])
-    table.insert(answer, fence)
+    local at = #answer
+    answer[at + 1], answer[at + 2], answer[at + 3] = task, entries[task], fence
   end
 end
 for _, lane in ipairs(lanes) do

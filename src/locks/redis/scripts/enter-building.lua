@@ -4,7 +4,7 @@
 -- ARGV: epoch, promotion limit; for each hold: task, entry, lane, priority, place, exclusive, shared, owner, fence
 -- Answer: {'refused', reason} | {'ok', for each hold: 'entered', '' | 'conflict', resource}
 -- Died half-way: the hold is `entering`. Entering it again redoes it.
--- include: epoch time hold ready promote entering
+-- include: epoch time hold ready promote many entering
 
 local refused = refusal('building')
 if refused then return { 'refused', refused } end
@@ -22,10 +22,10 @@ local function enter_whole(i, order, names, exclusives)
     redis.call('ZADD', OWNERS, 0, owner)
     redis.call('ZADD', REGISTRY .. owner, 0, task)
   end
-  write_entering(i, order, owner, ARGV[i + 8])
+  write_entering(i, order, 'owner', owner, 'fence', ARGV[i + 8])
   lock_all(task, names, exclusives)
   if owner ~= '' then
-    redis.call('HSET', HOLD .. task, 'status', 'owned', 'owned_at', called_at)
+    redis.call('HSET', HOLD .. task, 'status', 'owned', 'granted_at', called_at, 'owned_at', called_at)
   else
     grant(task, ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])
   end

@@ -4,7 +4,7 @@
 -- ARGV: epoch, owner; for each hold: task, entry, lane, priority, place, exclusive, shared
 -- Answer: {'refused', reason} | {'unlisted'} | {'ok', for each hold: 'owned', fence | 'blocked', resource | 'present', ''}
 -- Died half-way: the hold is `entering`, names its owner and is in its registry. release undoes it.
--- include: epoch time hold fence entering
+-- include: epoch time hold many fence entering
 
 local OWNER = ARGV[2]
 
@@ -32,9 +32,9 @@ for i = 3, #ARGV, 7 do
       status, detail = 'owned', draw_fences(1)(1)
       local order = redis.call('INCR', ORDER)
       redis.call('ZADD', REGISTRY .. OWNER, 0, task)
-      write_entering(i, order, OWNER, detail)
+      write_entering(i, order, 'owner', OWNER, 'fence', detail)
       lock_all(task, names, exclusives)
-      redis.call('HSET', HOLD .. task, 'status', 'owned', 'owned_at', called_at)
+      redis.call('HSET', HOLD .. task, 'status', 'owned', 'granted_at', called_at, 'owned_at', called_at)
     end
   end
   answer[#answer + 1] = status

@@ -5,7 +5,7 @@
 -- Answer: {'refused', reason} | {'ok', for each move: moved | gone | stale}, shorter when the call became too long
 -- Died half-way: move again. A claim drops the place in `ready` of a hold that still has its owner.
 -- allow-oom: who gives back is about to leave, and its holds must not stay behind.
--- include: epoch time hold ready promote dissolve
+-- include: epoch time hold ready promote many dissolve
 
 local refused = refusal('open')
 if refused then return { 'refused', refused } end
@@ -30,11 +30,11 @@ local function move(task, entry, owner, next_entry)
   if mine and hold[1] == entry and hold[3] == 'entering' then
     -- A release or an enterNow died half-way: some locks are missing, so nobody may run it.
     local lists = redis.call('HMGET', HOLD .. task, 'exclusive', 'shared')
-    dissolve(task, lists[1], lists[2], hold[7], false)
+    dissolve_owned(task, lists[1], lists[2], hold[7])
     redis.call('ZREM', registry, task)
     return 'gone'
   end
-  if hold[1] == next_entry and hold[2] == '' and hold[3] == 'granted' then
+  if hold[1] == next_entry and not is_owned(hold[2]) and hold[3] == 'granted' then
     ready(task, hold[4], hold[5], hold[6])
     redis.call('ZREM', registry, task)
     return 'moved'

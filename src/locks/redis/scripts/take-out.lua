@@ -4,19 +4,17 @@
 -- ARGV: epoch, promotion limit; for each hold: task, entry
 -- Answer: {'refused', reason} | {'ok', for each hold: taken-out | gone | stale | owned}, shorter when the call became too long
 -- Died half-way: the hold is `entering`. Take it out again, or enter it again.
--- include: epoch time hold ready promote dissolve
+-- include: epoch time hold ready promote many dissolve
 
 local refused = refusal('open')
 if refused then return { 'refused', refused } end
 
 local function take_out(task, entry)
-  local hold = redis.call('HMGET', HOLD .. task, 'entry', 'owner', 'lane', 'place', 'exclusive', 'shared', 'busy')
+  local hold = redis.call('HMGET', HOLD .. task, 'entry', 'owner')
   if not hold[1] then return 'gone' end
   if hold[1] ~= entry then return 'stale' end
-  if hold[2] ~= '' then return 'owned' end
-  begin_to_dissolve(task)
-  unready(task, hold[3], hold[4])
-  dissolve(task, hold[5], hold[6], hold[7], true)
+  if is_owned(hold[2]) then return 'owned' end
+  dissolve_unowned(task)
   return 'taken-out'
 end
 

@@ -7,20 +7,31 @@ local function is_full()
   return dissolved >= 1000
 end
 
--- From here on nobody can be given the hold, which is about to lack locks; entering it again would complete it.
+-- From here on nobody can be given the hold, which is about to lack locks.
 local function begin_to_dissolve(task)
   redis.call('HSET', HOLD .. task, 'status', 'entering')
 end
 
--- Gives up every lock of the hold, and where it may be `queued` every place in a queue; then deletes it.
-local function dissolve(task, exclusive, shared, busy, queued)
-  local names, exclusives = resources_of(exclusive, shared)
-  for i, name in ipairs(names) do
-    if queued then redis.call('ZREM', QUEUE .. name, waiter(task, i <= exclusives)) end
-    give_up(name, task)
-    promote(name)
-  end
+-- Gives up every lock of the hold and hands it on, then deletes the hold.
+local function dissolve(task, names, busy)
+  give_up_all(task, names)
+  promote_all(names)
   dissolved = dissolved + #names
   if busy == '1' then wake_admission() end
   redis.call('DEL', WAITS .. task, HOLD .. task)
+end
+
+local function dissolve_owned(task, exclusive, shared, busy)
+  begin_to_dissolve(task)
+  dissolve(task, resources_of(exclusive, shared), busy)
+end
+
+-- The same for a hold that nobody owns: it may stand in queues and in its lane, too.
+local function dissolve_unowned(task)
+  local hold = redis.call('HMGET', HOLD .. task, 'exclusive', 'shared', 'busy', 'lane', 'place')
+  begin_to_dissolve(task)
+  unready(task, hold[4], hold[5])
+  local names, exclusives = resources_of(hold[1], hold[2])
+  for i, name in ipairs(names) do redis.call('ZREM', QUEUE .. name, waiter(task, i <= exclusives)) end
+  dissolve(task, names, hold[3])
 end

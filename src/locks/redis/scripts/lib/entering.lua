@@ -1,13 +1,10 @@
 -- Writing a hold that came in, from its seven arguments at ARGV[i]:
 -- task, entry, lane, priority, place, exclusive, shared.
 
--- The hold is `entering` until the last write of its entering, and holds nothing before this one.
-local function write_entering(i, order, owner, fence)
-  redis.call('HSET', HOLD .. ARGV[i], 'entry', ARGV[i + 1], 'status', 'entering', 'owner', owner, 'fence', fence,
-    'lane', ARGV[i + 2], 'priority', ARGV[i + 3], 'place', ARGV[i + 4], 'order', order,
-    'exclusive', ARGV[i + 5], 'shared', ARGV[i + 6], 'entered_at', called_at)
-end
-
-local function lock_all(task, names, exclusives)
-  for i, name in ipairs(names) do lock(name, i <= exclusives, task) end
+-- The hold is `entering` until the last write of its entering, and holds nothing before this one. Further fields
+-- are given in pairs.
+local function write_entering(i, order, ...)
+  redis.call('HSET', HOLD .. ARGV[i], 'entry', ARGV[i + 1], 'status', 'entering', 'lane', ARGV[i + 2],
+    'priority', ARGV[i + 3], 'place', ARGV[i + 4], 'order', order, 'exclusive', ARGV[i + 5], 'shared', ARGV[i + 6],
+    'entered_at', called_at, ...)
 end

@@ -44,8 +44,8 @@ local function choose(names, limit)
   local lanes, tasks, members = {}, {}, {}
   if #names > 1 then page_size = 16 end
   for i, name in ipairs(names) do
-    lanes[i] = { name = name, read = 0, page = {}, at = 1 }
     members[name] = {}
+    lanes[i] = { name = name, chosen = members[name], read = 0, page = {}, at = 1 }
     if limit > 0 then advance(lanes[i]) end
   end
   while #tasks < limit do
@@ -55,7 +55,7 @@ local function choose(names, limit)
     end
     if not best then break end
     tasks[#tasks + 1] = string.sub(best.member, 21)
-    table.insert(members[best.name], best.member)
+    best.chosen[#best.chosen + 1] = best.member
     advance(best)
   end
   return tasks, members

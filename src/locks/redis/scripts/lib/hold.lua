@@ -1,20 +1,40 @@
 -- Holds: their resources, and the locks these are.
 
--- The resources of a hold from its two lists, names joined by NUL: an array, and how many of it are exclusive.
+-- A list of names joined by NUL, added to an array.
+local function add_names(names, list)
+  local start = 1
+  while start <= #list do
+    local stop = string.find(list, '\0', start, true) or #list + 1
+    names[#names + 1] = string.sub(list, start, stop - 1)
+    start = stop + 1
+  end
+end
+
+-- The resources of a hold from its two lists: an array, and how many of it are exclusive.
 local function resources_of(exclusive, shared)
-  local names, count = {}, 0
-  for name in string.gmatch(exclusive, '[^%z]+') do
-    count = count + 1
-    names[count] = name
-  end
-  local exclusives = count
-  for name in string.gmatch(shared, '[^%z]+') do
-    count = count + 1
-    names[count] = name
-  end
+  local names = {}
+  add_names(names, exclusive)
+  local exclusives = #names
+  add_names(names, shared)
   return names, exclusives
 end
 
+-- The keys of names first … last, for one command.
+local function keys_of(prefix, names, first, last)
+  local keys = {}
+  for i = first, last do keys[#keys + 1] = prefix .. names[i] end
+  return keys
+end
+
+-- Calls back for names first … last in pieces that one command may carry: unpack has a limit.
+local function in_pieces(first, last, each)
+  for start = first, last, 100 do each(start, math.min(start + 99, last)) end
+end
+
+-- The field `owner` of a hold that nobody owns is empty or absent.
+local function is_owned(owner)
+  return owner and owner ~= ''
+end
 
 -- The member of a queue that stands for a waiter.
 local function waiter(task, exclusive)
@@ -29,26 +49,11 @@ local function compatible(resource, exclusive, task)
   return kind == 'string' and redis.call('GET', LOCK .. resource) == task
 end
 
--- Whether nobody has the lock of a resource and nobody queues for it. `exclusive` as for compatible.
+-- Whether the task may take the resource past nobody.
 local function free(resource, exclusive, task)
-  if redis.call('EXISTS', LOCK .. resource, QUEUE .. resource) == 0 then return true end
   return redis.call('EXISTS', QUEUE .. resource) == 0 and compatible(resource, exclusive, task)
 end
 
 local function lock(resource, exclusive, task)
-  if exclusive then
-    redis.call('SET', LOCK .. resource, task)
-  else
-    redis.call('SADD', LOCK .. resource, task)
-  end
-end
-
--- Give up: the lock stays where it is not this task's.
-local function give_up(resource, task)
-  local kind = redis.call('TYPE', LOCK .. resource).ok
-  if kind == 'set' then
-    redis.call('SREM', LOCK .. resource, task)
-  elseif kind == 'string' and redis.call('GET', LOCK .. resource) == task then
-    redis.call('DEL', LOCK .. resource)
-  end
+  redis.call(exclusive and 'SET' or 'SADD', LOCK .. resource, task)
 end

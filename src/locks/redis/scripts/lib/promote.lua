@@ -1,4 +1,4 @@
--- Handing a resource on to those who queue for it. `budget` is what the call may still promote.
+-- Handing resources on to those who queue for them. `budget` is what the call may still promote.
 
 local budget = tonumber(ARGV[2])
 local marked = redis.call('EXISTS', MARKS) == 1
@@ -13,29 +13,29 @@ end
 -- order is drawn for one hold, which queues in the modes that it lists, so an equal order tells that it is this one.
 local function true_hold(task, order)
   local hold = redis.call('HMGET', HOLD .. task, 'order', 'owner', 'status', 'lane', 'priority', 'place')
-  return hold[1] == order and hold[2] == '' and hold or nil
+  return hold[1] == order and not is_owned(hold[2]) and hold or nil
 end
 
--- Takes the resource for the head of its queue. The head leaves the queue last: a promotion that dies before is
--- made good by the next one.
-local function promote_head(resource, head, task, exclusive, hold)
-  if hold then
-    lock(resource, exclusive, task)
-    redis.call('SREM', WAITS .. task, resource)
-    if hold[3] == 'queued' and redis.call('EXISTS', WAITS .. task) == 0 then
-      grant(task, hold[4], hold[5], hold[6])
-    end
+-- Takes the resource for the head of its queue, which leaves the queue last: a promotion that dies before is made
+-- good by the next one.
+local function take(resource, exclusive, task, hold)
+  lock(resource, exclusive, task)
+  redis.call('SREM', WAITS .. task, resource)
+  if hold[3] == 'queued' and redis.call('EXISTS', WAITS .. task) == 0 then
+    grant(task, hold[4], hold[5], hold[6])
   end
-  redis.call('ZREM', QUEUE .. resource, head)
 end
 
 -- Promote. Returns false where it left the resource marked, for want of budget.
 local function promote(resource)
+  local queue, heads, at, page = QUEUE .. resource, {}, 1, 1
   while true do
-    local head = redis.call('ZRANGE', QUEUE .. resource, 0, 0, 'WITHSCORES')
-    if not head[1] then break end
-    local exclusive, task = string.sub(head[1], 1, 1) == 'x', string.sub(head[1], 2)
-    local hold = true_hold(task, head[2])
+    if at > #heads then
+      heads, at, page = redis.call('ZRANGE', queue, 0, page - 1, 'WITHSCORES'), 1, 50
+      if not heads[1] then break end
+    end
+    local exclusive, task = string.sub(heads[at], 1, 1) == 'x', string.sub(heads[at], 2)
+    local hold = true_hold(task, heads[at + 1])
     if hold and not compatible(resource, exclusive, task) then break end
     if budget == 0 then
       redis.call('ZADD', MARKS, 0, resource)
@@ -43,10 +43,21 @@ local function promote(resource)
       return false
     end
     budget = budget - 1
-    promote_head(resource, head[1], task, exclusive, hold)
+    if hold then take(resource, exclusive, task, hold) end
+    redis.call('ZREM', queue, heads[at])
+    -- Nobody is compatible with an exclusive holder, so there is no need to look at the next.
+    if hold and exclusive then break end
+    at = at + 2
   end
   if marked then redis.call('ZREM', MARKS, resource) end
   return true
+end
+
+local function promote_all(names)
+  in_pieces(1, #names, function(first, last)
+    if not marked and redis.call('EXISTS', unpack(keys_of(QUEUE, names, first, last))) == 0 then return end
+    for i = first, last do promote(names[i]) end
+  end)
 end
 
 local function work_off_marks()

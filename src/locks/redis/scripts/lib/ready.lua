@@ -2,34 +2,47 @@
 
 local wakes = {}
 
--- Ready: the hold can be claimed from its lane from here on.
-local function ready(task, lane, priority, place)
-  -- 0 - priority, because the negation of 0 would be stored as -0.
-  local member = string.rep('0', 19 - #place) .. place .. ':' .. task
-  redis.call('ZADD', READY .. lane, 0 - tonumber(priority), member)
-  -- The version goes first: whoever knows it must never miss a lane that a dying script listed.
-  if not wakes[lane] and not redis.call('ZSCORE', LANES, lane) then
-    redis.call('INCR', LANES_VERSION)
-    redis.call('ZADD', LANES, 0, lane)
-  end
-  wakes[lane] = (wakes[lane] or 0) + 1
+-- How a hold shows in the lane: by falling priority, then by place. Redis parses a text faster than it prints a number.
+local function ready_score(priority)
+  if priority == '0' then return '0' end
+  return string.sub(priority, 1, 1) == '-' and string.sub(priority, 2) or '-' .. priority
 end
 
--- A lane without ready holds is not listed and wakes nobody.
+local function ready_member(task, place)
+  return string.rep('0', 19 - #place) .. place .. ':' .. task
+end
+
+-- The lane has ready holds from here on, `count` of them new. The version is raised first: whoever knows it must not
+-- miss a lane that a dying script listed.
+local function open_lane(lane, count)
+  if not wakes[lane] and not redis.call('ZSCORE', LANES, lane) then
+    redis.call('INCR', LANES_VERSION)
+    redis.call('ZADD', LANES, '0', lane)
+  end
+  wakes[lane] = (wakes[lane] or 0) + count
+end
+
+-- Ready: the hold can be claimed from its lane from here on.
+local function ready(task, lane, priority, place)
+  redis.call('ZADD', READY .. lane, ready_score(priority), ready_member(task, place))
+  open_lane(lane, 1)
+end
+
+-- A lane without ready holds wakes nobody and is not listed. It leaves the list last: a death before that is made
+-- good by the next claim of the lane.
 local function close_if_empty(lane)
   if redis.call('EXISTS', READY .. lane) == 1 then return end
+  wakes[lane] = nil
+  redis.call('DEL', WAKE .. lane)
   if redis.call('ZSCORE', LANES, lane) then
     redis.call('INCR', LANES_VERSION)
     redis.call('ZREM', LANES, lane)
   end
-  redis.call('DEL', WAKE .. lane)
-  wakes[lane] = nil
 end
 
 -- Unready: the hold cannot be claimed any more.
 local function unready(task, lane, place)
-  local member = string.rep('0', 19 - #place) .. place .. ':' .. task
-  redis.call('ZREM', READY .. lane, member)
+  redis.call('ZREM', READY .. lane, ready_member(task, place))
   close_if_empty(lane)
 end
 
