@@ -4,7 +4,7 @@ WITH inserted AS (
   INSERT INTO holdfast.tasks
     (id, name, queue, payload, exclusive, shared, priority, needs, run_at, due, parent, policies)
   SELECT
-    n.id, n.name, n.queue, n.payload, n.exclusive, n.shared, n.priority, n.needs, n."runAt",
+    n.id, n.name, n.queue, coalesce(n.payload, 'null'), n.exclusive, n.shared, n.priority, n.needs, n."runAt",
     n."runAt" IS NULL OR n."runAt" <= now(), n.parent, n.policies
   FROM jsonb_to_recordset($1::text::jsonb) AS n (
     id uuid, name text, queue text, payload jsonb, exclusive text[], shared text[], priority smallint, needs jsonb,
