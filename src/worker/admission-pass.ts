@@ -38,25 +38,34 @@ export async function admissionPass(
 ): Promise<PassOutcome> {
   const outcome = await store.admissionPass<PassOutcome>(async (admission) => {
     if (admission.epoch !== epoch) return { status: 'epoch' };
+    const admitted = await admitPages(table, admission, { epoch, afterPlace, offers });
+    if (admitted.status !== 'done') return admitted;
+    // Last, and entered by a later pass: a claim would not see before the commit that the time has come.
     const due = await admission.makeDue(tasksPerPass);
-    const lanes = servedLanes(await admission.lanesToAdmit(epoch), offers);
-    if (lanes.length === 0) return done(0, null, []);
-    let after = afterPlace;
-    for (let page = 0; page < pagesPerPass; page += 1) {
-      const request = { epoch, lanes, afterPlace: after, limit: tasksPerPass };
-      const tasks = await admission.tasksToAdmit(request);
-      const last = tasks.length < tasksPerPass;
-      after = tasks.at(-1)?.place ?? after;
-      const answers = tasks.length === 0 ? [] : await table.enter(epoch, admission.pass, tasks.map(holdOf));
-      if (answers === 'older-pass') return { status: 'older-pass' };
-      const marked = await mark(admission, epoch, tasks, answers);
-      // A page of busy tasks only is paged beyond: the release of their holds wakes admission.
-      if (last) return done(marked.admitted, due === tasksPerPass ? firstPlace : null, marked.takeOuts);
-      if (marked.admitted > 0) return done(marked.admitted, after, marked.takeOuts);
-    }
-    return done(0, after, []);
+    return due > 0 ? { ...admitted, next: admitted.next ?? firstPlace } : admitted;
   });
   return outcome === 'busy-elsewhere' ? { status: 'busy-elsewhere' } : outcome;
+}
+
+async function admitPages(
+  table: Incarnation['table'],
+  admission: Admission,
+  { epoch, afterPlace, offers }: PassRequest,
+): Promise<PassOutcome> {
+  const lanes = servedLanes(await admission.lanesToAdmit(epoch), offers);
+  if (lanes.length === 0) return done(0, null, []);
+  let after = afterPlace;
+  for (let page = 0; page < pagesPerPass; page += 1) {
+    const tasks = await admission.tasksToAdmit({ epoch, lanes, afterPlace: after, limit: tasksPerPass });
+    after = tasks.at(-1)?.place ?? after;
+    const answers = tasks.length === 0 ? [] : await table.enter(epoch, admission.pass, tasks.map(holdOf));
+    if (answers === 'older-pass') return { status: 'older-pass' };
+    const { admitted, takeOuts } = await mark(admission, epoch, tasks, answers);
+    if (tasks.length < tasksPerPass) return done(admitted, null, takeOuts);
+    // A page of busy tasks only is paged beyond: the release of their holds wakes admission.
+    if (admitted > 0) return done(admitted, after, takeOuts);
+  }
+  return done(0, after, []);
 }
 
 function done(admitted: number, next: string | null, takeOuts: TaskEntry[]): PassOutcome {

@@ -11,7 +11,7 @@ const drainPollMs = 10;
  * removes what names it. What cannot be written in time stays with its row, and is swept when that is reaped.
  */
 export async function stopInOrder(parts: WorkerParts, heartbeat: Heartbeat): Promise<void> {
-  await Promise.all([parts.claiming.stop(), parts.admission.stop()]);
+  await Promise.all([parts.claiming.stop(), parts.admission.stop(), parts.listening?.stop()]);
   await parts.attempts.ended();
   const drained = await drain(parts);
   if (drained) {

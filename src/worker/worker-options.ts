@@ -4,6 +4,7 @@ import type { CurrentEpoch } from '../recovery/current-epoch.js';
 import type { Store } from '../store/store.js';
 import type { Isolation } from '../tasks/definition.js';
 import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
+import type { ListenForDispatches } from './dispatch-listening.js';
 import type { Beater } from './heartbeat.js';
 import type { Offer } from './served-lanes.js';
 import { InvalidTask, NotConfigured } from '../errors.js';
@@ -35,6 +36,8 @@ export interface WorkerOptions {
   isolation?: Isolation;
   /** Default: silent. */
   log?: Logger;
+  /** Hears of tasks that were dispatched from SQL. Without it only the poll of admission finds them. */
+  listenForDispatches?: ListenForDispatches;
   /** Called once, when it has begun to take tasks. */
   onReady?(worker: { name: string; incarnation: string }): void;
   /**

@@ -1,4 +1,7 @@
 import type { TaskRow } from '../store/store.js';
+import type { Isolation } from '../tasks/definition.js';
+import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
+import type { AttemptPorts } from './attempt-ports.js';
 import type { ChildPool } from './child-pool.js';
 import type { Heartbeat } from './heartbeat.js';
 import type { Incarnation } from './incarnation.js';
@@ -8,6 +11,7 @@ import { Attempts } from './attempts.js';
 import { createChildPool } from './child-pool.js';
 import { Claiming } from './claiming.js';
 import { ComparingWithMemory } from './comparing-with-memory.js';
+import { DispatchListening } from './dispatch-listening.js';
 import { Finishing } from './finishing.js';
 import { GivingBack } from './giving-back.js';
 import { HandlerDispatching } from './handler-dispatch.js';
@@ -28,7 +32,8 @@ export interface WorkerParts {
   givingBack: GivingBack;
   comparing: ComparingWithMemory;
   progress: ProgressWriting;
-  policies: PoliciesWriting;
+  /** null where nothing was given to listen with. */
+  listening: DispatchListening | null;
   /** null until the first attempt that runs in a child. */
   childrenIfAny(): ChildPool | null;
 }
@@ -39,46 +44,67 @@ export function workerParts(
   options: WorkerOptions,
   checked: CheckedWorkerOptions,
 ): WorkerParts {
-  const { definitions } = options;
-  const { concurrency, isolation, offer, taskFiles } = checked;
-  const known = new KnownHolds();
+  const { concurrency, offer } = checked;
+  const writing = writingParts(incarnation);
+  const { known, givingBack } = writing;
+  const children = lazyChildren(heartbeat, checked);
   const admission = new AdmissionLoop(incarnation, offer);
-  const releasing = new Releasing(incarnation, known);
-  const givingBack = new GivingBack(incarnation, known, releasing);
-  const finishing = new Finishing(incarnation, releasing);
-  const progress = new ProgressWriting(incarnation);
-  const policies = new PoliciesWriting(incarnation);
-  let pool: ChildPool | null = null;
   const attempts: Attempts = new Attempts({
-    ports: {
-      incarnation,
-      definitions,
-      isolation,
-      children: () => (pool ??= createChildPool({ taskFiles, watchdogAddress: heartbeat.watchdogAddress })),
-      dispatching: new HandlerDispatching({ ...incarnation, loaded: definitions }),
-      progress,
-      writePolicies: (one) => policies.write(one),
-    },
-    known,
-    finishing,
-    givingBack,
-    releasing,
+    ...writing,
+    ports: attemptPorts(incarnation, writing, options.definitions, checked.isolation, children.get),
     onFree: () => claiming.wake(),
     onRetry: (delayMs) => admission.wakeIn(delayMs),
   });
   const claiming: Claiming = new Claiming({
-    incarnation,
-    known,
-    givingBack,
-    lanes: new LanesToClaim(offer, [...definitions.values()]),
+    ...{ incarnation, known, givingBack },
+    lanes: new LanesToClaim(offer, [...options.definitions.values()]),
     freeSlots: () => concurrency - attempts.running,
     begin: (rows: TaskRow[]) => attempts.begin(rows),
     wakeAdmission: () => admission.wake(),
     onFirstAnswer: () => options.onReady?.(incarnation.owner),
   });
+  const listen = options.listenForDispatches;
+  const listening =
+    listen === undefined ? null : new DispatchListening(incarnation, listen, () => admission.wake());
   const comparing = new ComparingWithMemory({ incarnation, known, claiming, givingBack });
   return {
-    ...{ incarnation, admission, claiming, attempts, finishing, releasing, givingBack, comparing },
-    ...{ progress, policies, childrenIfAny: () => pool },
+    ...{ ...writing, incarnation, admission, claiming, attempts, listening, comparing },
+    childrenIfAny: children.ifAny,
+  };
+}
+
+interface WritingParts extends Pick<WorkerParts, 'finishing' | 'releasing' | 'givingBack' | 'progress'> {
+  known: KnownHolds;
+}
+
+function writingParts(incarnation: Incarnation): WritingParts {
+  const known = new KnownHolds();
+  const releasing = new Releasing(incarnation, known);
+  const givingBack = new GivingBack(incarnation, known, releasing);
+  const finishing = new Finishing(incarnation, releasing);
+  return { known, releasing, givingBack, finishing, progress: new ProgressWriting(incarnation) };
+}
+
+function attemptPorts(
+  incarnation: Incarnation,
+  { progress }: WritingParts,
+  definitions: LoadedDefinitions,
+  isolation: Isolation,
+  children: () => ChildPool,
+): AttemptPorts {
+  const policies = new PoliciesWriting(incarnation);
+  const dispatching = new HandlerDispatching({ ...incarnation, loaded: definitions });
+  const writePolicies: AttemptPorts['writePolicies'] = (one) => policies.write(one);
+  return { incarnation, definitions, isolation, children, dispatching, progress, writePolicies };
+}
+
+function lazyChildren(
+  heartbeat: Heartbeat,
+  { taskFiles }: CheckedWorkerOptions,
+): { get: () => ChildPool; ifAny: () => ChildPool | null } {
+  let pool: ChildPool | null = null;
+  return {
+    get: () => (pool ??= createChildPool({ taskFiles, watchdogAddress: heartbeat.watchdogAddress })),
+    ifAny: () => pool,
   };
 }

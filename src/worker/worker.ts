@@ -111,8 +111,10 @@ class Worker implements WorkerProcess {
     return { owner, store, table, epoch, log, mayAct, fence };
   }
 
-  #startParts({ admission, claiming, finishing, givingBack, releasing, progress }: WorkerParts): void {
+  #startParts(parts: WorkerParts): void {
+    const { admission, claiming, listening, finishing, givingBack, releasing, progress } = parts;
     for (const part of [finishing, releasing, givingBack, progress, admission, claiming]) part.start();
+    listening?.start();
   }
 
   /** G1: its tasks stop first, children included; the stores are not touched any more. */
