@@ -1,13 +1,23 @@
 import { afterAll, describe } from 'vitest';
 import { openPostgresStore, sharedPglite, type OpenStore } from '../../test/store/open-store.js';
+import { admissionConformance } from './admission.conformance.js';
 import { claimsConformance } from './claims.conformance.js';
+import { databaseConformance } from './database.conformance.js';
+import { dispatchConformance } from './dispatch.conformance.js';
+import { epochsConformance } from './epochs.conformance.js';
 import { listingConformance } from './listing.conformance.js';
 import { readingConformance } from './reading.conformance.js';
+import { workersConformance } from './workers.conformance.js';
 
 function storeConformance(open: () => Promise<OpenStore>): void {
+  databaseConformance(open);
   readingConformance(open);
+  dispatchConformance(open);
   listingConformance(open);
+  epochsConformance(open);
+  admissionConformance(open);
   claimsConformance(open);
+  workersConformance(open);
 }
 
 describe('the store on PostgreSQL', () => storeConformance(() => openPostgresStore()));

@@ -1,0 +1,168 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import type { OpenStore } from '../../test/store/open-store.js';
+import type { Admission, NewTask } from './store.js';
+import { claimOne, insertOne, mustGet, newTask, openEpoch, register } from '../../test/store/rows.js';
+
+/** Admission passes, and the epochs they work in. */
+export function admissionConformance(open: () => Promise<OpenStore>): void {
+  describe('admission', () => {
+    let opened: OpenStore | undefined;
+    let epoch: string;
+    beforeEach(async () => {
+      await opened?.close();
+      opened = await open();
+      epoch = await openEpoch(opened.store);
+    });
+    afterAll(() => opened?.close());
+
+    async function pass<T>(work: (admission: Admission) => Promise<T>): Promise<T> {
+      const outcome = await (opened as OpenStore).store.admissionPass(work);
+      if (outcome === 'busy-elsewhere') throw new Error('Somebody else has the pass.');
+      return outcome;
+    }
+
+    async function insert(...tasks: Partial<NewTask>[]): Promise<string[]> {
+      const rows = tasks.map((task) => newTask(task));
+      await (opened as OpenStore).store.insertTasks(rows);
+      return rows.map(({ id }) => id);
+    }
+
+    const needed = (): Promise<boolean> => (opened as OpenStore).store.admissionNeeded(epoch);
+
+    test('passes are numbered upward and tell the committed epoch', async () => {
+      const first = await pass(async (admission) => admission);
+      const second = await pass(async (admission) => admission);
+      expect(first.epoch).toBe(epoch);
+      expect(BigInt(second.pass)).toBeGreaterThan(BigInt(first.pass));
+    });
+
+    test('a pass that throws leaves nothing marked', async () => {
+      const [id = ''] = await insert({});
+      const failing = pass(async (admission) => {
+        await admission.markAdmitted(epoch, [{ task: id, entry: 1 }]);
+        throw new Error('died');
+      });
+      await expect(failing).rejects.toThrow('died');
+      expect(await needed()).toBe(true);
+    });
+
+    test('tasks come in order of place over all lanes given, after a place', async () => {
+      const ids = await insert({ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'a' }, { name: 'b' });
+      await pass(async (admission) => {
+        const lanes = await admission.lanesToAdmit(epoch);
+        expect(lanes.map((lane) => (JSON.parse(lane) as string[])[1])).toEqual(['a', 'b', 'c']);
+        const [a = '', b = ''] = lanes;
+        const request = { epoch, lanes: [a, b, a, 'no lane'], afterPlace: '0', limit: 3 };
+        const first = await admission.tasksToAdmit(request);
+        expect(first.map(({ id }) => id)).toEqual([ids[0], ids[1], ids[3]]);
+        expect(first[0]).toEqual({
+          ...{ id: ids[0], entry: 1, lane: a, priority: 0, place: first[0]?.place },
+          ...{ exclusive: ['repo:7'], shared: ['store'] },
+        });
+        const rest = await admission.tasksToAdmit({ ...request, afterPlace: first.at(-1)?.place ?? '' });
+        expect(rest.map(({ id }) => id)).toEqual([ids[4]]);
+        expect(await admission.tasksToAdmit({ ...request, lanes: [] })).toEqual([]);
+      });
+    });
+
+    test('what is marked is admitted in that epoch only', async () => {
+      const [one = '', two = ''] = await insert({}, {});
+      await pass(async (admission) => {
+        expect(await admission.markAdmitted(epoch, [{ task: one, entry: 1 }])).toEqual([]);
+        const lanes = await admission.lanesToAdmit(epoch);
+        const left = await admission.tasksToAdmit({ epoch, lanes, afterPlace: '0', limit: 10 });
+        expect(left.map(({ id }) => id)).toEqual([two]);
+        await admission.markAdmitted(epoch, [{ task: two, entry: 1 }]);
+        expect(await admission.lanesToAdmit(epoch)).toEqual([]);
+      });
+      expect(await needed()).toBe(false);
+      epoch = await openEpoch((opened as OpenStore).store, 'server-2');
+      expect(await needed()).toBe(true);
+      await pass(async (admission) => {
+        const lanes = await admission.lanesToAdmit(epoch);
+        const again = await admission.tasksToAdmit({ epoch, lanes, afterPlace: '0', limit: 10 });
+        expect(again.map(({ id }) => id)).toEqual([one, two]);
+      });
+    });
+
+    test('lanes with tasks of several epochs are all found', async () => {
+      const [one = '', two = ''] = await insert({ name: 'a' }, { name: 'b' }, { name: 'a' }, { name: 'b' });
+      await pass((admission) => admission.markAdmitted(epoch, [{ task: one, entry: 1 }]));
+      epoch = await openEpoch((opened as OpenStore).store, 'server-2');
+      await pass(async (admission) => {
+        await admission.markAdmitted(epoch, [{ task: two, entry: 1 }]);
+        const lanes = await admission.lanesToAdmit(epoch);
+        expect(lanes).toHaveLength(2);
+        expect(await admission.tasksToAdmit({ epoch, lanes, afterPlace: '0', limit: 10 })).toHaveLength(3);
+      });
+    });
+
+    test('a mark is refused where the task does not wait with that entry, and tells what runs with it', async () => {
+      const { store } = opened as OpenStore;
+      const worker = await register(store);
+      const [runs = '', gone = '', moved = '', waits = ''] = await insert({}, {}, {}, {});
+      await claimOne(store, worker, { task: runs, entry: 1 });
+      await claimOne(store, worker, { task: gone, entry: 1 });
+      await store.finishTasks(worker, [{ task: gone, entry: 1, state: 'completed', result: 1 }]);
+      await store.giveBackTasks(worker, [{ task: moved, entry: 1 }]);
+      const entries = [runs, gone, moved, waits].map((task) => ({ task, entry: 1 }));
+      const refused = await pass((admission) => admission.markAdmitted(epoch, entries));
+      const byTask = (a: { task: string }, b: { task: string }): number => (a.task < b.task ? -1 : 1);
+      expect(refused.sort(byTask)).toEqual(
+        [
+          { task: runs, entry: 1, runs: true },
+          { task: gone, entry: 1, runs: false },
+          { task: moved, entry: 1, runs: false },
+        ].sort(byTask),
+      );
+    });
+
+    test('a scheduled task is no lane until it is made due, the earliest first', async () => {
+      const { store } = opened as OpenStore;
+      const [late = '', early = ''] = await insert(
+        { runAt: '2999-01-01T00:00:00Z', name: 'late' },
+        { runAt: '2000-01-01T00:00:00Z', name: 'past' },
+        { runAt: '2999-01-02T00:00:00Z', name: 'later' },
+      );
+      await pass(async (admission) => {
+        expect(await admission.makeDue(10)).toBe(0);
+        expect((await admission.lanesToAdmit(epoch)).map((lane) => JSON.parse(lane)[1])).toEqual(['past']);
+        await admission.markAdmitted(epoch, [{ task: early, entry: 1 }]);
+      });
+      expect(await needed()).toBe(false);
+      await comeTrue(late);
+      expect(await needed()).toBe(true);
+      await pass(async (admission) => {
+        expect(await admission.makeDue(1)).toBe(1);
+        expect(await admission.makeDue(1)).toBe(0);
+        expect((await admission.lanesToAdmit(epoch)).map((lane) => JSON.parse(lane)[1])).toEqual(['late']);
+      });
+      expect((await mustGet(store, late)).runAt).not.toBeNull();
+    });
+
+    /** The time of a scheduled task comes without anybody waiting for it. */
+    async function comeTrue(id: string): Promise<void> {
+      const { database, namespace } = opened as OpenStore;
+      const text = `UPDATE "${namespace}".tasks SET run_at = now() - interval '1 second' WHERE id = $1`;
+      await database.query(text, [id]);
+    }
+
+    test('what is given back or retried is to be admitted again', async () => {
+      const { store } = opened as OpenStore;
+      const worker = await register(store);
+      const { id } = await insertOne(store);
+      for (const entry of [1, 2]) {
+        await pass((admission) => admission.markAdmitted(epoch, [{ task: id, entry }]));
+        expect(await needed()).toBe(false);
+        await claimOne(store, worker, { task: id, entry });
+        expect(await needed()).toBe(false);
+        if (entry === 1) await store.giveBackTasks(worker, [{ task: id, entry }]);
+        else {
+          const error = { code: 'Boom', message: 'boom' };
+          await store.finishTasks(worker, [{ task: id, entry, state: 'retry', error, delayMs: 0 }]);
+        }
+        expect(await needed()).toBe(true);
+      }
+    });
+  });
+}
