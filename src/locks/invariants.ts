@@ -73,12 +73,11 @@ function* holdFaults({ dump, holds, waits, locks, queues }: IndexedTable): Gener
     for (const [resource, mode] of resourcesOf(hold)) {
       const lock = locks.get(resource);
       const has = lock?.mode === mode && lock.tasks.has(hold.task);
-      const queues_ = queues
-        .get(resource)
-        ?.some((waiter) => waiter.task === hold.task && waiter.mode === mode);
-      const waits_ = waitsFor?.has(resource) ?? false;
-      if (has === waits_ || waits_ !== (queues_ ?? false)) {
-        yield `${hold.task}: of ${resource}, has ${has}, waits ${waits_}, queues ${queues_ ?? false}`;
+      const waiting = waitsFor?.has(resource) ?? false;
+      const waiters = queues.get(resource) ?? [];
+      const inQueue = waiters.some((waiter) => waiter.task === hold.task && waiter.mode === mode);
+      if (has === waiting || waiting !== inQueue) {
+        yield `${hold.task}: of ${resource}, has ${has}, waits ${waiting}, queues ${inQueue}`;
       }
     }
   }

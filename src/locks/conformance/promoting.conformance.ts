@@ -112,6 +112,6 @@ export function describePromoting(open: OpenTable): void {
       expect(view?.waiting.map(({ task }) => task)).toEqual(['t500', 't501']);
       expect(view?.waitingCount).toBe(count - 500);
       expect(await current().table.takeOut(epoch, [{ task: 't70000', entry: 1 }])).toEqual(['taken-out']);
-    });
+    }, 120_000);
   });
 }

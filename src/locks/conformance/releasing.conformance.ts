@@ -138,7 +138,7 @@ export function describeReleasing(open: OpenTable): void {
       expect(answers.filter((answer) => answer === 'released')).toHaveLength(count);
       expect(await current().table.unlistOwner(epoch, ada)).toBe('unlisted');
       await current().expectSound();
-    });
+    }, 120_000);
 
     test('holds of 1,000 resources each are released in one batch', async () => {
       const names = (task: number): string[] =>
