@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { checkAtDeadline, currentMoment, isPast, momentAfter, msUntil } from './deadline.js';
+import { checkAtDeadline, currentMoment, fencingMarginMs, isPast, momentAfter, msUntil } from './deadline.js';
 
 const now = { monotonicMs: 1_000, bootMs: 5_000 };
 
@@ -11,6 +11,10 @@ describe('a deadline', () => {
     // After a suspend only the boot clock has moved.
     expect(isPast(deadline, { ...now, bootMs: 5_100 })).toBe(true);
     expect(msUntil(deadline, { monotonicMs: 1_010, bootMs: 5_060 })).toBe(40);
+  });
+
+  test('leaves time to stop everything before the TTL is over', () => {
+    expect([15_000, 2_000, 300].map(fencingMarginMs)).toEqual([1_500, 250, 150]);
   });
 
   test('does not move when the date is set', () => {
