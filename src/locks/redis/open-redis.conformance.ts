@@ -11,6 +11,8 @@ export type OpenRedisOptions = Partial<RedisLockTableOptions> & { url: string };
 export interface OpenRedisTable extends OpenLockTable {
   namespace: string;
   redis: Redis;
+  /** Removes all keys of the namespace. */
+  clear(): Promise<void>;
 }
 
 export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTable> {
@@ -27,16 +29,17 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTab
     forgeEntering: async (epoch, task) => {
       await redis.hset(`${keyspacePrefix(namespace, epoch)}${keyNames.HOLD}${task}`, 'status', 'entering');
     },
+    clear: () => removeKeys(redis, namespace),
     close: async () => {
       await table.stop();
-      await removeKeys(redis, `{${namespace}}:*`);
+      await removeKeys(redis, namespace);
       redis.disconnect();
     },
   };
 }
 
-async function removeKeys(redis: Redis, pattern: string): Promise<void> {
-  for await (const keys of redis.scanStream({ match: pattern, count: 1_000 })) {
+async function removeKeys(redis: Redis, namespace: string): Promise<void> {
+  for await (const keys of redis.scanStream({ match: `{${namespace}}:*`, count: 10_000 })) {
     if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
   }
 }
