@@ -33,6 +33,19 @@ export async function inCurrentEpoch<T>(
   }
 }
 
+/** The same; where it is refused, once more in the next epoch. For what no loop repeats. */
+export async function inCurrentOrNextEpoch<T>(
+  incarnation: Pick<Incarnation, 'epoch'>,
+  work: (epoch: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await inCurrentEpoch(incarnation, work);
+  } catch (error) {
+    if (!(error instanceof EpochRefused)) throw error;
+    return inCurrentEpoch(incarnation, work);
+  }
+}
+
 /** What a loop of an incarnation does when a round threw: says so, and pauses longer and longer. */
 export function onLoopError(log: Logger, doing: string): (error: unknown, failures: number) => number {
   return (error, failures) => {

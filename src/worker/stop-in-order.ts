@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Heartbeat } from './heartbeat.js';
 import type { WorkerParts } from './worker-parts.js';
+import { inCurrentOrNextEpoch } from './incarnation.js';
 
 /** How long what is still to be written may take, in milliseconds, before it is left to whoever sweeps. */
 const drainLimitMs = 15_000;
@@ -50,10 +51,10 @@ async function drain(parts: WorkerParts): Promise<boolean> {
 
 /** The owner first, then the row: an owner without a row would be an orphan. */
 async function withdraw({ incarnation }: WorkerParts, heartbeat: Heartbeat): Promise<void> {
-  const { store, table, owner, epoch, log } = incarnation;
+  const { store, table, owner, log } = incarnation;
   try {
     if (!incarnation.mayAct()) return;
-    const unlisted = await table.unlistOwner(await epoch.get(), owner);
+    const unlisted = await inCurrentOrNextEpoch(incarnation, (epoch) => table.unlistOwner(epoch, owner));
     await heartbeat.stop();
     if (unlisted === 'still-holds')
       log.error({ ...owner }, 'stopped although its registry still names holds');
@@ -69,10 +70,10 @@ async function withdraw({ incarnation }: WorkerParts, heartbeat: Heartbeat): Pro
 
 /** It has claimed nothing: whatever of its registration can be removed goes, the rest is swept. */
 export async function withdrawBeforeStart({ incarnation }: WorkerParts, heartbeat: Heartbeat): Promise<void> {
-  const { store, table, owner, epoch, log } = incarnation;
+  const { store, table, owner, log } = incarnation;
   await heartbeat.stop();
   try {
-    await table.unlistOwner(await epoch.get(), owner);
+    await inCurrentOrNextEpoch(incarnation, (epoch) => table.unlistOwner(epoch, owner));
     await store.removeWorker(owner.incarnation);
   } catch (error) {
     log.warn({ ...owner, err: error }, 'its registration could not be removed, and is left to be swept');

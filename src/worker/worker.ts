@@ -8,7 +8,7 @@ import { Fenced, WrongState } from '../errors.js';
 import { loggerWith } from '../log.js';
 import { ownerText } from '../owner.js';
 import { createHeartbeat } from './heartbeat.js';
-import { inCurrentEpoch } from './incarnation.js';
+import { inCurrentOrNextEpoch } from './incarnation.js';
 import { processIdentity } from './process-identity.js';
 import { stopInOrder, stopParts, withdrawBeforeStart } from './stop-in-order.js';
 import { checkWorkerOptions } from './worker-options.js';
@@ -70,7 +70,7 @@ class Worker implements WorkerProcess {
     this.#fenced.signal.addEventListener('abort', () => this.#endAttempts(parts));
     try {
       await heartbeat.start();
-      await inCurrentEpoch(parts.incarnation, (epoch) => this.#options.table.listOwner(epoch, owner));
+      await inCurrentOrNextEpoch(parts.incarnation, (epoch) => this.#options.table.listOwner(epoch, owner));
     } catch (error) {
       await withdrawBeforeStart(parts, heartbeat);
       throw error;

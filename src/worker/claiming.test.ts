@@ -1,0 +1,241 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { waitUntil } from '../../test/helpers/wait-until.js';
+import { latch } from '../../test/worker/latch.js';
+import { overriding } from '../../test/worker/overriding.js';
+import { serverPlace, type Place } from '../../test/worker/place.js';
+import { holdsGone, inState, startWorker } from '../../test/worker/test-worker.js';
+import { Unavailable } from '../errors.js';
+import { EpochRefused } from '../locks/lock-table.js';
+import { ownerText } from '../owner.js';
+import type { ClaimOutcome, TaskRow } from '../store/store.js';
+import { defineTask } from '../tasks/definition.js';
+
+let place: Place;
+const runs: { task: string; entry: number; attempt: number }[] = [];
+
+beforeEach(async () => {
+  place = await serverPlace();
+  runs.length = 0;
+  place.definitions.set(
+    'job',
+    defineTask({
+      name: 'job',
+      resources: () => ({ exclusive: ['r'] }),
+      run: (_payload, { task, attempt }) => void runs.push({ task: task.id, entry: task.entry, attempt }),
+    }),
+  );
+});
+afterEach(async () => {
+  await place.close();
+});
+
+/** The first claim in the store goes through `first`, all others are left alone. */
+function withFirstClaim(
+  first: (
+    claim: () => Promise<ClaimOutcome>,
+    claimed: { task: string; entry: number }[],
+  ) => Promise<ClaimOutcome>,
+): Place['store'] {
+  let claims = 0;
+  return overriding(place.store, {
+    claimTasks: (request) => {
+      const claim = (): Promise<ClaimOutcome> => place.store.claimTasks(request);
+      return (claims += 1) === 1 ? first(claim, request.claims) : claim();
+    },
+  });
+}
+
+async function onceRun(id: string, entry: number): Promise<TaskRow> {
+  const row = await inState(place, id, 'completed');
+  expect(runs).toEqual([{ task: id, entry, attempt: 1 }]);
+  expect(row).toMatchObject({ entry, attempt: 1 });
+  await holdsGone(place, id);
+  return row;
+}
+
+test('a claim whose reply is lost is given back and never taken up', async () => {
+  const store = withFirstClaim(async (claim) => {
+    expect(await claim()).toMatchObject({ status: 'claimed', claimed: [{ entry: 1 }] });
+    throw new Unavailable('The reply was lost.');
+  });
+  await startWorker(place, { store });
+  const { id } = await place.dispatcher.dispatch('job');
+  await onceRun(id, 2);
+});
+
+test('a claim that never reached the store is given back too', async () => {
+  const store = withFirstClaim(async () => {
+    throw new Unavailable('It was never sent.');
+  });
+  await startWorker(place, { store });
+  const { id } = await place.dispatcher.dispatch('job');
+  await onceRun(id, 2);
+});
+
+test('a claim that executes seconds after its worker gave up on it claims nothing', async () => {
+  const late: Promise<ClaimOutcome>[] = [];
+  let epochLock: Promise<void> | undefined;
+  const done = latch();
+  const store = withFirstClaim(async (claim) => {
+    const locked = latch();
+    // As a rebuild does: every claim waits for it.
+    epochLock = place.store.rebuild(async () => {
+      locked.open();
+      await done.opened;
+    });
+    await locked.opened;
+    late.push(claim());
+    await delay(200);
+    throw new Unavailable('No reply in time.');
+  });
+  await startWorker(place, { store });
+  const { id } = await place.dispatcher.dispatch('job');
+  const waits = async (): Promise<boolean> => (await place.store.getTask(id))?.entry === 2;
+  await waitUntil(waits, 'the task was given back');
+  await delay(1_000);
+  expect(runs).toEqual([]);
+  done.open();
+  await epochLock;
+  expect(await late[0]).toMatchObject({ status: 'claimed', claimed: [], refused: [{ task: id, entry: 1 }] });
+  await onceRun(id, 2);
+});
+
+test('a claim that the store refuses for its entry leaves no hold of that entry', async () => {
+  const other = await place.store.registerWorker({
+    ...{ name: 'other', kind: 'worker', host: 'h', pid: 1, identity: {}, ttlMs: 60_000, concurrency: 1 },
+    ...{ queues: [], names: [], versions: {} },
+  });
+  let refused: ClaimOutcome | undefined;
+  const store = withFirstClaim(async (claim, claims) => {
+    await place.store.giveBackTasks(
+      other.incarnation,
+      claims.map(({ task, entry }) => ({ task, entry })),
+    );
+    refused = await claim();
+    return refused;
+  });
+  await startWorker(place, { store });
+  const { id } = await place.dispatcher.dispatch('job');
+  await onceRun(id, 2);
+  expect(refused).toMatchObject({ status: 'claimed', refused: [{ task: id, entry: 1, runsHere: false }] });
+});
+
+test('a claim of an epoch that is not the committed one any more is forgotten, and claimed in the new one', async () => {
+  const store = withFirstClaim(async (claim) => {
+    const { epoch } = await place.store.readNamespace();
+    // Committed elsewhere: the table still has the older one, so another is opened.
+    await place.store.rebuild(async (rebuild) => {
+      await rebuild.commitEpoch({ epoch: await rebuild.drawEpoch(epoch), identity: 'another server' });
+    });
+    const outcome = await claim();
+    expect(outcome).toEqual({ status: 'epoch' });
+    return outcome;
+  });
+  await startWorker(place, { store });
+  const before = await place.epoch.get();
+  const { id } = await place.dispatcher.dispatch('job');
+  await onceRun(id, 1);
+  expect(BigInt(await place.epoch.get())).toBeGreaterThan(BigInt(before));
+});
+
+test('a claim of a worker that was reaped fences it, and touches nothing', async () => {
+  const store = withFirstClaim(async (claim) => {
+    await place.store.reapWorker(worker.owner.incarnation);
+    return claim();
+  });
+  const worker = await startWorker(place, { store });
+  const { id } = await place.dispatcher.dispatch('job');
+  expect(await worker.ended).toMatchObject({ code: 'Fenced' });
+  expect(runs).toEqual([]);
+  expect(await place.store.getTask(id)).toMatchObject({ state: 'waiting', entry: 1 });
+  const hold = await place.table.inspectHold(await place.epoch.get(), id);
+  expect(hold).toMatchObject({ entry: 1, owner: worker.owner });
+});
+
+test('holds that a claim took whose reply was lost are given back after two comparisons', async () => {
+  let lost = 0;
+  const table = overriding(place.table, {
+    claim: async (epoch, request) => {
+      const answer = await place.table.claim(epoch, request);
+      if (answer === 'unlisted' || answer.holds.length === 0 || lost > 0) return answer;
+      lost += 1;
+      throw new Unavailable('The reply was lost.');
+    },
+  });
+  await startWorker(place, { table });
+  const { id } = await place.dispatcher.dispatch('job');
+  await onceRun(id, 2);
+  expect(lost).toBe(1);
+});
+
+test('a task that runs here without anybody here knowing is given back after two comparisons', async () => {
+  place.definitions.set('other', defineTask({ name: 'other', run: () => {} }));
+  const worker = await startWorker(place, { queues: ['elsewhere'] });
+  const { id } = await place.dispatcher.dispatch('other');
+  const epoch = await place.epoch.get();
+  const row = await place.store.getTask(id);
+  const { lane, priority } = row as TaskRow;
+  const hold = { task: id, entry: 1, lane, priority, place: row?.place ?? '', exclusive: [], shared: [] };
+  await place.table.enter(epoch, '1000000', [hold]);
+  const claimed = await place.table.claim(epoch, {
+    owner: worker.owner,
+    lanes: [lane],
+    limit: 1,
+    lanesVersion: null,
+  });
+  if (claimed === 'unlisted') throw new Error('It should be listed.');
+  const claim = { worker: worker.owner.incarnation, epoch, claims: claimed.holds };
+  expect(await place.store.claimTasks(claim)).toMatchObject({ claimed: [{ id }] });
+  expect((await inState(place, id, 'waiting')).entry).toBe(2);
+  const moved = async (): Promise<boolean> => {
+    const view = await place.table.inspectHold(epoch, id);
+    return view?.entry === 2 && view.owner === null;
+  };
+  await waitUntil(moved, 'its hold has moved to the new entry');
+});
+
+test('a running task is not taken for unknown while its end is written and its hold released', async () => {
+  const finish = latch();
+  place.definitions.set('long', defineTask({ name: 'long', run: () => finish.opened }));
+  const releases = latch();
+  const table = overriding(place.table, {
+    release: async (epoch, holds) => {
+      await releases.opened;
+      return place.table.release(epoch, holds);
+    },
+  });
+  await startWorker(place, { table, ttlMs: 1_000 });
+  const { id } = await place.dispatcher.dispatch('long');
+  await inState(place, id, 'running');
+  await delay(1_500);
+  finish.open();
+  await inState(place, id, 'completed');
+  await delay(1_000);
+  releases.open();
+  await holdsGone(place, id);
+  expect(place.lines.filter(({ message }) => message.includes('gives back'))).toEqual([]);
+});
+
+test('a worker whose owner is not listed lists itself', async () => {
+  const worker = await startWorker(place);
+  const epoch = await place.epoch.get();
+  await place.table.unlistOwner(epoch, worker.owner);
+  const { id } = await place.dispatcher.dispatch('job');
+  await inState(place, id, 'completed');
+  const owners = await place.table.findOwners(epoch, { after: null, limit: 10 });
+  expect(owners.map(ownerText)).toEqual([ownerText(worker.owner)]);
+});
+
+test('a refused epoch is looked for anew', async () => {
+  let refusals = 0;
+  const table = overriding(place.table, {
+    claim: async (epoch, request) => {
+      if ((refusals += 1) <= 2) throw new EpochRefused('other', epoch);
+      return place.table.claim(epoch, request);
+    },
+  });
+  await startWorker(place, { table });
+  const { id } = await place.dispatcher.dispatch('job');
+  await inState(place, id, 'completed');
+});
