@@ -70,8 +70,15 @@ const failed = (error: object): ChildOutcome => ({
 });
 
 describe('a job in a child process', () => {
+  let pool: ChildPool;
+
+  beforeAll(() => {
+    pool = createChildPool({ taskFiles: [fixture('tasks.mjs')], watchdogAddress: heartbeat.watchdogAddress });
+  });
+
+  afterAll(() => pool.stop());
+
   test('has its payload parsed, and its result comes back', async () => {
-    const pool = poolOf();
     expect(await run(pool, 'echo', { deep: ['ü'] }).outcome).toEqual({
       status: 'completed',
       result: { deep: ['ü'] },
@@ -85,11 +92,10 @@ describe('a job in a child process', () => {
 
   test('is given its context', async () => {
     const result = { id: '018f', attempt: 2, fence: '0042', aborted: false };
-    expect(await run(poolOf(), 'context').outcome).toEqual({ status: 'completed', result });
+    expect(await run(pool, 'context').outcome).toEqual({ status: 'completed', result });
   });
 
   test('sends progress and log lines, in order, and none after its end', async () => {
-    const pool = poolOf();
     const report = run(pool, 'report');
     expect(await report.outcome).toEqual({ status: 'completed', result: null });
     expect(report.progress).toEqual([{ done: 1 }, { done: 2 }]);
@@ -107,7 +113,6 @@ describe('a job in a child process', () => {
   });
 
   test('has what it dispatches prepared in the child and inserted by the parent', async () => {
-    const pool = poolOf();
     const dispatch = run(pool, 'dispatch');
     const outcome = await dispatch.outcome;
     const [prepared] = dispatch.dispatched;
@@ -117,7 +122,6 @@ describe('a job in a child process', () => {
   });
 
   test('fails with whatever its handler threw, as plain data', async () => {
-    const pool = poolOf();
     expect(await run(pool, 'throw').outcome).toEqual(
       failed({ name: 'TypeError', message: 'broken', code: 'EBROKEN', stack: expect.any(String) }),
     );
@@ -128,7 +132,6 @@ describe('a job in a child process', () => {
   });
 
   test('fails where its result cannot be stored, and leaves its child usable', async () => {
-    const pool = poolOf();
     const pid = await pidOf(pool);
     expect(await run(pool, 'bigint').outcome).toEqual(failed({ code: 'InvalidTask', unretryable: true }));
     expect(await run(pool, 'huge').outcome).toEqual(failed({ code: 'PayloadTooLarge', unretryable: true }));
@@ -137,7 +140,6 @@ describe('a job in a child process', () => {
   });
 
   test('hears its signal abort, and leaves its child usable', async () => {
-    const pool = poolOf();
     const pid = await pidOf(pool);
     const waiting = run(pool, 'until-aborted');
     await waitUntil(() => waiting.progress.length > 0, 'the handler waits');
@@ -147,13 +149,12 @@ describe('a job in a child process', () => {
   });
 
   test('does not start when it was aborted before', async () => {
-    const early = run(poolOf(), 'until-aborted');
+    const early = run(pool, 'until-aborted');
     early.abort('too early');
     expect(await early.outcome).toMatchObject({ status: 'not-started', error: { message: 'too early' } });
   });
 
   test('cannot be hit by a late kill of the job before it', async () => {
-    const pool = poolOf();
     const first = run(pool, 'pid');
     await first.outcome;
     const second = run(pool, 'until-aborted');
