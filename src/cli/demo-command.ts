@@ -6,7 +6,7 @@ import { demoSetting } from './demo-setting.js';
 import { demoHints, demoText } from './demo-text.js';
 import { runDemo } from './demo.js';
 import { exitStatus } from './exit-status.js';
-import { globalOptionsOf } from './global-options.js';
+import { onInvocation } from './invocation.js';
 import { loadMirrorDemo } from './mirror-demo.js';
 import { writeJson, writeNote, writeResult } from './write-output.js';
 
@@ -20,20 +20,19 @@ on the real servers with several worker processes.
 `;
 
 export function demoCommand(): Command {
-  return new Command('demo')
+  const command = new Command('demo')
     .description('run the main job on real files, and verify it')
     .option('--once', 'end with the result, without a hint at what to do next')
-    .addHelpText('after', about)
-    .action(async (options: { once?: boolean }, command: Command) => {
-      const global = globalOptionsOf(command);
-      const setting = await demoSetting(global, process.env);
-      const result = await runInSetting(setting, global);
-      if (global.json === true) await writeJson(result);
-      else await writeResult(demoText(result));
-      if (!result.ok) process.exitCode = exitStatus.badNews;
-      if (!result.ok) await writeNote(`The mirror was left at ${setting.mirror}\n`);
-      else if (options.once !== true && global.json !== true) await writeNote(demoHints(setting));
-    });
+    .addHelpText('after', about);
+  return onInvocation<{ once?: boolean }>(command, async ({ flags, global }) => {
+    const setting = await demoSetting(global, process.env);
+    const result = await runInSetting(setting, global);
+    if (global.json === true) await writeJson(result);
+    else await writeResult(demoText(result));
+    if (!result.ok) process.exitCode = exitStatus.badNews;
+    if (!result.ok) await writeNote(`The mirror was left at ${setting.mirror}\n`);
+    else if (flags.once !== true && global.json !== true) await writeNote(demoHints(setting));
+  });
 }
 
 /** What did not verify is left to be looked at, and what was interrupted to be gone on with. */

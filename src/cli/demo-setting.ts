@@ -25,7 +25,7 @@ export async function demoSetting(
 ): Promise<DemoSetting> {
   const database = global.databaseUrl ?? environment['HOLDFAST_DATABASE_URL'];
   const redis = global.redisUrl ?? environment['HOLDFAST_REDIS_URL'];
-  if (global.embedded === true || (isMissing(database) && isMissing(redis))) {
+  if (global.embedded === true || global.dataDir !== undefined || (isMissing(database) && isMissing(redis))) {
     return await embedded(global.dataDir ?? environment['HOLDFAST_DATA_DIR']);
   }
   if (isMissing(database) || isMissing(redis)) {

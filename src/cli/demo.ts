@@ -2,12 +2,11 @@ import type { DemoSetting } from './demo-setting.js';
 import type { GlobalOptions } from './global-options.js';
 import type { MirrorDemo, MirrorReport } from './mirror-demo.js';
 import type { Holdfast } from '../holdfast.js';
-import { createHoldfast } from '../holdfast.js';
 import { DemoProgress } from './demo-progress.js';
 import { startWorkerInside, startWorkerProcesses } from './demo-workers.js';
 import { watchForInterruption } from './interruption.js';
 import { demoStartText } from './demo-text.js';
-import { holdfastOptions } from './with-holdfast.js';
+import { openHoldfast } from './with-holdfast.js';
 
 export interface DemoResult extends MirrorReport {
   mode: DemoSetting['mode'];
@@ -24,7 +23,7 @@ export async function runDemo(
   global: GlobalOptions,
 ): Promise<DemoResult> {
   const started = performance.now();
-  const hf = await createHoldfast({ ...optionsOf(setting, global), tasks: demo.tasks });
+  const hf = await openHoldfast(placeOf(setting, global), { tasks: demo.tasks });
   try {
     await hf.migrate();
     const { workers, slots, report } = await runOn(hf, demo, setting, global);
@@ -36,9 +35,8 @@ export async function runDemo(
   }
 }
 
-function optionsOf(setting: DemoSetting, global: GlobalOptions): ReturnType<typeof holdfastOptions> {
-  if (setting.dataDir === null) return holdfastOptions(global);
-  return holdfastOptions({ ...global, embedded: true, dataDir: setting.dataDir });
+function placeOf({ dataDir }: DemoSetting, global: GlobalOptions): GlobalOptions {
+  return dataDir === null ? global : { ...global, embedded: true, dataDir };
 }
 
 async function runOn(

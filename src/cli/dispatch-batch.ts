@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import type { Holdfast } from '../holdfast.js';
+import type { GlobalOptions } from './global-options.js';
 import type { DispatchFlags } from './dispatch-command.js';
 import type { CheckedBatch } from './read-batch.js';
 import { Unavailable } from '../errors.js';
-import { globalOptionsOf } from './global-options.js';
-import { checkWaitCanEnd, withWorkerWhereNeeded } from './waiting-worker.js';
+import { withWorkerWhereNeeded } from './waiting-worker.js';
 import { loadTaskFiles } from '../tasks/load-task-files.js';
 import { readBatch } from './read-batch.js';
 import { waitForAll } from './wait-for-tasks.js';
@@ -14,11 +13,14 @@ import { writeJson, writeResult } from './write-output.js';
 const tasksPerTransaction = 1_000;
 
 /** `holdfast dispatch --batch`: checks all lines, then dispatches them in order, a chunk a transaction. */
-export async function dispatchBatch(file: string, flags: DispatchFlags, command: Command): Promise<void> {
-  checkWaitCanEnd(globalOptionsOf(command), flags);
+export async function dispatchBatch(
+  file: string,
+  flags: DispatchFlags,
+  global: GlobalOptions,
+): Promise<void> {
   const tasks = await loadTaskFiles(flags.tasks ?? []);
   await using batch = await readBatch(file, new Map(tasks.map((task) => [task.name, task])));
-  await withHoldfast(command, { tasks }, async (hf, global) => {
+  await withHoldfast(global, { tasks }, async (hf) => {
     const ids = await dispatchChunks(hf, batch);
     if (flags.wait === true) {
       return await withWorkerWhereNeeded(hf, global, flags.tasks ?? [], async () => {

@@ -3,6 +3,8 @@ import type { HandlerDispatchOptions } from '../tasks/dispatch/dispatch-signatur
 import { InvalidTask } from '../errors.js';
 import { dispatchBatch } from './dispatch-batch.js';
 import { dispatchOne } from './dispatch-one.js';
+import { onInvocation } from './invocation.js';
+import { checkWaitCanEnd } from './waiting-worker.js';
 import { collect, integer, optionParser } from './option-parsers.js';
 
 export interface DispatchFlags extends HandlerDispatchOptions {
@@ -21,7 +23,7 @@ bad line nothing is. Then they go in order, 1,000 in one transaction each.
 `;
 
 export function dispatchCommand(): Command {
-  return new Command('dispatch')
+  const command = new Command('dispatch')
     .description('dispatch a task, or many; prints the id')
     .argument('[name]', 'the name of the task')
     .option('--payload <json>', 'what the task is given', optionParser(parseJson))
@@ -33,12 +35,13 @@ export function dispatchCommand(): Command {
     .option('--tasks <file>', 'a file that defines tasks: then the payload is checked now', collect)
     .option('--wait', 'wait until it has settled; exit 1 unless it completed')
     .option('--batch <file>', 'dispatch the tasks in a file of JSON lines; - is stdin')
-    .addHelpText('after', example)
-    .action(async (name: string | undefined, flags: DispatchFlags, command: Command) => {
-      if (flags.batch === undefined) return await dispatchOne(requireName(name), flags, command);
-      refuseBesidesBatch(name, flags);
-      await dispatchBatch(flags.batch, flags, command);
-    });
+    .addHelpText('after', example);
+  return onInvocation<DispatchFlags>(command, async ({ args: [name], flags, global }) => {
+    checkWaitCanEnd(global, flags);
+    if (flags.batch === undefined) return await dispatchOne(requireName(name), flags, global);
+    refuseBesidesBatch(name, flags);
+    await dispatchBatch(flags.batch, flags, global);
+  });
 }
 
 function parseJson(text: string): unknown {

@@ -21,9 +21,12 @@ export function addGlobalOptions(command: Command): void {
 /** The global options of a command line, wherever in it they were given. */
 export function globalOptionsOf(command: Command): GlobalOptions {
   const above = command.parent === null ? {} : globalOptionsOf(command.parent);
-  const names = globalOptions().map((option) => option.attributeName());
-  const given = Object.entries(command.opts()).filter(([name]) => names.includes(name));
+  const given = Object.entries(command.opts()).filter(([name]) => isGlobalOption(name));
   return { ...above, ...Object.fromEntries(given) };
+}
+
+export function isGlobalOption(name: string): boolean {
+  return names.has(name);
 }
 
 function globalOptions(): Option[] {
@@ -37,3 +40,5 @@ function globalOptions(): Option[] {
     new Option('--verbose', 'log more, and show the stack of an error'),
   ];
 }
+
+const names: ReadonlySet<string> = new Set(globalOptions().map((option) => option.attributeName()));

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Lock } from '../tasks/reading/list-locks.js';
 import type { PageOptions } from './paging.js';
+import { onInvocation } from './invocation.js';
 import { addPageOptions, noteNextPage } from './paging.js';
 import { textTable } from './text-table.js';
 import { ownerName, timeText } from './texts.js';
@@ -15,10 +16,10 @@ export function locksListCommand(): Command {
   const command = new Command('list')
     .description('the resources that are held or waited for')
     .option('--resource <name>', 'only this one');
-  return addPageOptions(command).action(async (options: Options, command: Command) => {
-    await withHoldfast(command, {}, async (hf, { json }) => {
-      const page = await hf.locks.list(options);
-      if (json === true) return await writeJson(page);
+  return onInvocation<Options>(addPageOptions(command), async ({ flags, global }) => {
+    await withHoldfast(global, {}, async (hf) => {
+      const page = await hf.locks.list(flags);
+      if (global.json === true) return await writeJson(page);
       await writeResult(page.locks.length === 0 ? 'No locks.\n' : table(page.locks));
       await noteNextPage(page.next);
     });

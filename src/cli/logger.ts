@@ -1,14 +1,16 @@
 import { pino } from 'pino';
-import { build as pretty } from 'pino-pretty';
 import type { Logger } from '../log.js';
 
 const stderr = 2;
 
+/** The least that is logged. */
+export type LogLevel = 'debug' | 'info' | 'warn';
+
 /** Logs to stderr: JSON lines, or text for people where stderr is a terminal. */
-export function createLogger(options: { verbose: boolean }): Logger {
-  const level = options.verbose ? 'debug' : 'info';
+export async function createLogger(level: LogLevel): Promise<Logger> {
   const stream = process.stderr.isTTY
-    ? pretty({ destination: stderr, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' })
+    ? (await import('./pretty-stream.js')).prettyStream(stderr)
     : pino.destination({ dest: stderr, sync: true });
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  const logger: Logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  return logger;
 }

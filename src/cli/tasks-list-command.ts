@@ -3,6 +3,7 @@ import type { TaskSummary } from '../tasks/reading/list-tasks.js';
 import type { PageOptions } from './paging.js';
 import type { TaskState } from '../store/task-state.js';
 import { collect } from './option-parsers.js';
+import { onInvocation } from './invocation.js';
 import { addPageOptions, noteNextPage } from './paging.js';
 import { textTable } from './text-table.js';
 import { ownerName, timeText, tookText } from './texts.js';
@@ -19,10 +20,10 @@ export function tasksListCommand(): Command {
     .description('the tasks, newest first')
     .option('--state <state>', 'only in this state; may be given several times', collect)
     .option('--name <name>', 'only those of this name');
-  return addPageOptions(command).action(async (options: Options, command: Command) => {
-    await withHoldfast(command, {}, async (hf, { json }) => {
-      const page = await hf.tasks.list(options);
-      if (json === true) return await writeJson(page);
+  return onInvocation<Options>(addPageOptions(command), async ({ flags, global }) => {
+    await withHoldfast(global, {}, async (hf) => {
+      const page = await hf.tasks.list(flags);
+      if (global.json === true) return await writeJson(page);
       await writeResult(page.tasks.length === 0 ? 'No tasks.\n' : table(page.tasks));
       await noteNextPage(page.next);
     });

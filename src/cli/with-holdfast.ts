@@ -1,35 +1,47 @@
-import type { Command } from 'commander';
 import type { TaskDefinition } from '../tasks/definition.js';
 import type { Holdfast, HoldfastOptions } from '../holdfast.js';
-import { createHoldfast } from '../holdfast.js';
+import type { LogLevel } from './logger.js';
 import type { GlobalOptions } from './global-options.js';
-import { globalOptionsOf } from './global-options.js';
-import { createLogger } from './logger.js';
+
+export interface OpenOptions {
+  tasks?: TaskDefinition[];
+  /** The least that is logged without --verbose. Default `warn`: what ends soon has an answer, not a log. */
+  log?: LogLevel;
+}
 
 /** Connects as the command line and the environment say, does `work`, and closes whatever happens. */
 export async function withHoldfast(
-  command: Command,
-  options: { tasks?: TaskDefinition[] },
-  work: (hf: Holdfast, global: GlobalOptions) => Promise<void>,
+  global: GlobalOptions,
+  options: OpenOptions,
+  work: (hf: Holdfast) => Promise<void>,
 ): Promise<void> {
-  const global = globalOptionsOf(command);
-  const hf = await createHoldfast({ ...holdfastOptions(global), ...options });
+  const hf = await openHoldfast(global, options);
   try {
-    await work(hf, global);
+    await work(hf);
   } finally {
     await hf.close();
   }
 }
 
+/** Loads the library only here, so that help and refusals come at once. */
+export async function openHoldfast(
+  global: GlobalOptions,
+  { tasks, log = 'warn' }: OpenOptions,
+): Promise<Holdfast> {
+  const { createHoldfast } = await import('../holdfast.js');
+  const { createLogger } = await import('./logger.js');
+  const logger = await createLogger(global.verbose === true ? 'debug' : log);
+  return await createHoldfast({ ...placeOptions(global), ...(tasks !== undefined && { tasks }), logger });
+}
+
 /** Only what was given: the library reads the environment for the rest. */
-export function holdfastOptions(global: GlobalOptions): HoldfastOptions {
-  const { databaseUrl, redisUrl, namespace, embedded, dataDir, verbose } = global;
+function placeOptions(global: GlobalOptions): HoldfastOptions {
+  const { databaseUrl, redisUrl, namespace, embedded, dataDir } = global;
   return {
     ...(databaseUrl !== undefined && { database: databaseUrl }),
     ...(redisUrl !== undefined && { redis: redisUrl }),
     ...(namespace !== undefined && { namespace }),
     ...(embedded !== undefined && { embedded }),
     ...(dataDir !== undefined && { dataDir }),
-    logger: createLogger({ verbose: verbose ?? false }),
   };
 }

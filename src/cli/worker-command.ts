@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import type { Isolation } from '../tasks/definition.js';
 import { InvalidTask } from '../errors.js';
 import { collect, integer } from './option-parsers.js';
+import { onInvocation } from './invocation.js';
 import { runWorker } from './run-worker.js';
 import { withHoldfast } from './with-holdfast.js';
 
@@ -22,7 +23,7 @@ when it could no longer prove that it is alive, and has stopped its tasks.
 `;
 
 export function workerCommand(): Command {
-  return new Command('worker')
+  const command = new Command('worker')
     .description('run tasks')
     .requiredOption('--tasks <file...>', 'what defines the tasks: JavaScript files, or folders of them')
     .option('--name <name>', 'default: HOLDFAST_WORKER_NAME, or the host name')
@@ -33,19 +34,20 @@ export function workerCommand(): Command {
     .addOption(
       new Option('--isolation <where>', 'where handlers run that do not say').choices(['inline', 'child']),
     )
-    .addHelpText('after', about)
-    .action(async (flags: WorkerFlags, command: Command) => {
-      const { queue, version, tasks, ...options } = flags;
-      await withHoldfast(command, {}, async (hf) => {
-        const worker = hf.createWorker({
-          ...options,
-          ...(queue !== undefined && { queues: queue }),
-          versions: versionsOf(version ?? []),
-          taskFiles: tasks,
-        });
-        await runWorker(worker);
+    .addHelpText('after', about);
+  return onInvocation<WorkerFlags>(command, async ({ flags, global }) => {
+    const { queue, version, tasks, ...options } = flags;
+    const versions = versionsOf(version ?? []);
+    await withHoldfast(global, { log: 'info' }, async (hf) => {
+      const worker = hf.createWorker({
+        ...options,
+        ...(queue !== undefined && { queues: queue }),
+        versions,
+        taskFiles: tasks,
       });
+      await runWorker(worker);
     });
+  });
 }
 
 function versionsOf(texts: string[]): Record<string, string> {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { WorkerView } from '../tasks/reading/list-workers.js';
 import type { PageOptions } from './paging.js';
+import { onInvocation } from './invocation.js';
 import { addPageOptions, noteNextPage } from './paging.js';
 import { textTable } from './text-table.js';
 import { timeText } from './texts.js';
@@ -9,10 +10,10 @@ import { writeJson, writeResult } from './write-output.js';
 
 export function workersListCommand(): Command {
   const command = new Command('list').description('the workers that are registered');
-  return addPageOptions(command).action(async (options: PageOptions, command: Command) => {
-    await withHoldfast(command, {}, async (hf, { json }) => {
-      const page = await hf.workers.list(options);
-      if (json === true) return await writeJson(page);
+  return onInvocation<PageOptions>(addPageOptions(command), async ({ flags, global }) => {
+    await withHoldfast(global, {}, async (hf) => {
+      const page = await hf.workers.list(flags);
+      if (global.json === true) return await writeJson(page);
       await writeResult(page.workers.length === 0 ? 'No workers.\n' : table(page.workers));
       await noteNextPage(page.next);
     });
