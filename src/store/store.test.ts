@@ -2,11 +2,13 @@ import { afterAll, describe } from 'vitest';
 import { openPostgresStore, sharedPglite, type OpenStore } from '../../test/store/open-store.js';
 import { admissionConformance } from './admission.conformance.js';
 import { claimsConformance } from './claims.conformance.js';
+import { constraintsConformance } from './constraints.conformance.js';
 import { databaseConformance } from './database.conformance.js';
 import { dispatchConformance } from './dispatch.conformance.js';
 import { epochsConformance } from './epochs.conformance.js';
 import { listingConformance } from './listing.conformance.js';
 import { readingConformance } from './reading.conformance.js';
+import { stateMachineProperty } from './state-machine.property.js';
 import { workersConformance } from './workers.conformance.js';
 
 function storeConformance(open: () => Promise<OpenStore>): void {
@@ -18,6 +20,8 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   admissionConformance(open);
   claimsConformance(open);
   workersConformance(open);
+  constraintsConformance(open);
+  stateMachineProperty(open);
 }
 
 describe('the store on PostgreSQL', () => storeConformance(() => openPostgresStore()));

@@ -1,7 +1,7 @@
 -- CREATE SCHEMA asks for a right that the role may lack where the schema is there already.
 DO $$
 BEGIN
-  IF to_regnamespace('holdfast') IS NULL THEN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname = 'holdfast') THEN
     EXECUTE format('CREATE SCHEMA %I', 'holdfast');
   END IF;
 END

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OpenStore } from '../../test/store/open-store.js';
+import type { Policies, Store } from './store.js';
+import fc from 'fast-check';
+import { claimOf, insertOne, mustGet, openEpoch, register, somePolicies } from '../../test/store/rows.js';
+import * as model from '../../test/store/task-model.js';
+
+const policies: (Policies | null)[] = [
+  null,
+  { ...somePolicies, maxAttempts: 2, maxCrashes: 2 },
+  { ...somePolicies, maxAttempts: 1, onWorkerLost: 'retry' },
+  { ...somePolicies, onWorkerLost: 'fail' },
+];
+
+type Kind =
+  | 'claim'
+  | 'claim of another epoch'
+  | 'completed'
+  | 'failed'
+  | 'retry'
+  | 'give back'
+  | 'readmit'
+  | 'mark'
+  | 'reap'
+  | 'settle'
+  | 'progress';
+
+interface Step {
+  kind: Kind;
+  task: number;
+  worker: number;
+  /** Of the task's entry: mostly the right one. */
+  entryOffset: number;
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  kind: fc.oneof(
+    { weight: 6, arbitrary: fc.constant<Kind>('claim') },
+    {
+      weight: 10,
+      arbitrary: fc.constantFrom<Kind>(
+        ...([
+          'claim of another epoch',
+          'completed',
+          'failed',
+          'retry',
+          'give back',
+          'readmit',
+          'mark',
+        ] as const),
+        ...(['reap', 'settle', 'settle', 'progress'] as const),
+      ),
+    },
+  ),
+  task: fc.nat({ max: 1 }),
+  worker: fc.nat({ max: 1 }),
+  entryOffset: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.constantFrom(-1, 1)),
+});
+
+/** Whatever is called in whatever order: the store answers and keeps what the model of the state machine does. */
+export function stateMachineProperty(open: () => Promise<OpenStore>): void {
+  describe('the state machine', () => {
+    let opened: OpenStore;
+    let epoch: string;
+    beforeAll(async () => {
+      opened = await open();
+      epoch = await openEpoch(opened.store);
+    });
+    afterAll(() => opened?.close());
+
+    test('is the one of the model', async () => {
+      const { store } = opened;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { minLength: 5, maxLength: 30 }),
+          fc.tuple(fc.constantFrom(...policies), fc.constantFrom(...policies)),
+          async (steps, given) => {
+            const ids = [
+              (await insertOne(store, { policies: given[0] })).id,
+              (await insertOne(store, { policies: given[1] })).id,
+            ];
+            const workers = [await register(store), await register(store)];
+            const expected: model.Model = { tasks: given.map(model.modelTask), reaped: new Set() };
+            for (const one of steps) {
+              const at = { ids, workers, epoch };
+              expect(await ask(store, one, at, expected), one.kind).toEqual(foresee(one, at, expected));
+              for (const [index, id] of ids.entries()) {
+                const { admitted: _, ...task } = expected.tasks[index] as model.ModelTask;
+                expect(model.modelled(await mustGet(store, id)), one.kind).toEqual(task);
+              }
+              await replaceReaped(store, workers, expected);
+            }
+          },
+        ),
+        { numRuns: 60, interruptAfterTimeLimit: 20_000 },
+      );
+    }, 60_000);
+  });
+}
+
+interface At {
+  ids: string[];
+  workers: string[];
+  epoch: string;
+}
+
+/** A reaped worker stays in half of the steps, so that its late calls are tried too. */
+async function replaceReaped(store: Store, workers: string[], expected: model.Model): Promise<void> {
+  for (const [index, worker] of workers.entries()) {
+    const free = expected.tasks.every((task) => task.worker !== worker);
+    if (expected.reaped.has(worker) && free) workers[index] = await register(store);
+  }
+}
+
+function entryOf({ task, entryOffset }: Step, { tasks }: model.Model): number {
+  return Math.max(1, (tasks[task] as model.ModelTask).entry + entryOffset);
+}
+
+async function ask(
+  store: Store,
+  one: Step,
+  { ids, workers, epoch }: At,
+  expected: model.Model,
+): Promise<unknown> {
+  const entry = entryOf(one, expected);
+  const [task = '', worker = ''] = [ids[one.task], workers[one.worker]];
+  const error = { code: 'Boom', message: 'boom' };
+  switch (one.kind) {
+    case 'claim':
+    case 'claim of another epoch': {
+      const inEpoch = one.kind === 'claim' ? epoch : String(BigInt(epoch) - 1n);
+      const claims = [claimOf(task, entry)];
+      const outcome = await store.claimTasks({ worker, epoch: inEpoch, claims });
+      if (outcome.status !== 'claimed') return outcome.status;
+      const [refused] = outcome.refused;
+      return refused === undefined ? 'claimed' : refused.runsHere ? 'runs-here' : 'refused';
+    }
+    case 'completed':
+      return (await store.finishTasks(worker, [{ task, entry, state: 'completed', result: 1 }]))[0]?.outcome;
+    case 'failed':
+      return (await store.finishTasks(worker, [{ task, entry, state: 'failed', error }]))[0]?.outcome;
+    case 'retry':
+      return (await store.finishTasks(worker, [{ task, entry, state: 'retry', error, delayMs: 0 }]))[0]
+        ?.outcome;
+    case 'give back':
+      return (await store.giveBackTasks(worker, [{ task, entry }]))[0]?.nextEntry;
+    case 'readmit': {
+      const resources = { exclusive: ['other'], shared: [] };
+      const readmitted = await store.readmitWithResources(worker, { task, entry, ...resources });
+      return readmitted === 'refused' ? 'refused' : readmitted.nextEntry;
+    }
+    case 'mark': {
+      const pass = await store.admissionPass((admission) => admission.markAdmitted(epoch, [{ task, entry }]));
+      const [refused] = pass === 'busy-elsewhere' ? [] : pass;
+      return refused === undefined ? 'marked' : refused.runs ? 'runs' : 'refused';
+    }
+    case 'reap':
+      return store.reapWorker(worker);
+    case 'settle': {
+      const settled = await store.settleLostTask(worker, { task, entry });
+      return settled.outcome === 'given-back' ? settled.nextEntry : settled.outcome;
+    }
+    case 'progress':
+  }
+  await store.writeProgress(worker, [{ task, entry, progress: [1] }]);
+  return 'written';
+}
+
+function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
+  const entry = entryOf(one, expected);
+  const task = expected.tasks[one.task] as model.ModelTask;
+  const worker = workers[one.worker] ?? '';
+  switch (one.kind) {
+    case 'claim':
+      return model.claim(expected, task, worker, entry);
+    case 'claim of another epoch':
+      return 'epoch';
+    case 'completed':
+    case 'failed':
+    case 'retry':
+      return model.finish(expected, task, worker, entry, one.kind);
+    case 'give back':
+      return model.giveBack(expected, task, worker, entry);
+    case 'readmit':
+      return model.readmit(expected, task, worker, entry);
+    case 'mark':
+      return model.mark(task, entry);
+    case 'reap':
+      expected.reaped.add(worker);
+      return 'reaped';
+    case 'settle':
+      return model.settle(expected, task, worker, entry);
+    case 'progress':
+  }
+  return 'written';
+}
