@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outputPattern, readSnippets } from './helpers/docs-snippets.js';
-import { installPackage, projectRoot } from './helpers/installed-package.js';
+import { installPackage, projectRoot, type InstalledPackage } from './helpers/installed-package.js';
 import { startRedis } from './helpers/redis-server.js';
 import { sharedPostgresUrl, uniqueNamespace } from './helpers/servers.js';
 import { runStory } from './helpers/snippet-story.js';
@@ -17,17 +17,26 @@ function guides(): string[] {
   return readdirSync(join(projectRoot, 'docs/guides')).map((name) => `docs/guides/${name}`);
 }
 
-test.each(pages)('the snippets of $name run', { timeout: 180_000 }, async ({ snippets }) => {
+let installed: InstalledPackage;
+
+beforeAll(() => {
+  installed = installPackage({ peers: true });
+});
+
+afterAll(() => installed.remove());
+
+test.each(pages)('the snippets of $name run', { timeout: 180_000 }, async ({ name, snippets }) => {
   expect(snippets.length).toBeGreaterThan(0);
-  const installed = installPackage({ peers: true });
+  const dir = join(installed.dir, 'projects', name);
+  mkdirSync(dir, { recursive: true });
   const redis = await startRedis();
   const database = await createDatabase();
   try {
-    await runStory({ installed, databaseUrl: database.url, redisUrl: redis.url }, snippets);
+    const { env } = installed;
+    await runStory({ dir, env, databaseUrl: database.url, redisUrl: redis.url }, snippets);
   } finally {
     await database.drop();
     await redis.stop();
-    installed.remove();
   }
 });
 

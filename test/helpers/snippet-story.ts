@@ -3,11 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { outputPattern, type Snippet } from './docs-snippets.js';
-import { projectRoot, type InstalledPackage } from './installed-package.js';
+import { projectRoot } from './installed-package.js';
 import { waitUntil } from './wait-until.js';
 
 export interface Story {
-  installed: InstalledPackage;
+  /** In it or above it the package is installed. */
+  dir: string;
+  env: NodeJS.ProcessEnv;
   /** Its `public` and `holdfast` schemas belong to the story. */
   databaseUrl: string;
   redisUrl: string;
@@ -42,7 +44,7 @@ async function runSnippet(
   }
   if (snippet.language === 'sh') return execute(story, snippet, 'sh', ['-e', '-c', snippet.text]);
   const file = snippet.file ?? `snippet-${index}.${snippet.language}`;
-  writeFileSync(join(story.installed.dir, file), snippet.text);
+  writeFileSync(join(story.dir, file), snippet.text);
   if (snippet.language === 'ts') await compile(story, snippet, file);
   if (snippet.file !== null) return '';
   return execute(story, snippet, process.execPath, [file.replace(/\.ts$/, '.js')]);
@@ -62,7 +64,7 @@ function compile(story: Story, snippet: Snippet, file: string): Promise<string> 
 }
 
 function execute(story: Story, snippet: Snippet, program: string, args: string[]): Promise<string> {
-  const options = { cwd: story.installed.dir, env: environment(story), timeout: limitMs };
+  const options = { cwd: story.dir, env: environment(story), timeout: limitMs };
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
@@ -73,7 +75,7 @@ function execute(story: Story, snippet: Snippet, program: string, args: string[]
 
 async function startInBackground(story: Story, snippet: Snippet): Promise<ChildProcess> {
   const child = spawn('sh', ['-e', '-c', `exec ${snippet.text.trim()}`], {
-    cwd: story.installed.dir,
+    cwd: story.dir,
     env: environment(story),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -97,8 +99,8 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(force);
 }
 
-function environment({ installed, databaseUrl, redisUrl }: Story): NodeJS.ProcessEnv {
-  return { ...installed.env, HOLDFAST_DATABASE_URL: databaseUrl, HOLDFAST_REDIS_URL: redisUrl };
+function environment({ env, databaseUrl, redisUrl }: Story): NodeJS.ProcessEnv {
+  return { ...env, HOLDFAST_DATABASE_URL: databaseUrl, HOLDFAST_REDIS_URL: redisUrl };
 }
 
 async function runSql(story: Story, snippet: Snippet): Promise<string> {
