@@ -176,7 +176,7 @@ describe('lists of tasks', () => {
   it.each([
     [{ limit: 0 }, 'limit must be'],
     [{ limit: 1_001 }, 'limit must be'],
-    [{ after: 'x' }, 'after must be the "next"'],
+    [{ after: 'x' }, 'cursor must be the id'],
     [{ state: 'wating' as 'waiting' }, 'Did you mean "waiting"?'],
     [{ nam: 'x' }, 'Did you mean "name"?'],
   ])('refuses %o', async (options, message) => {
