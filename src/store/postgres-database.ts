@@ -1,8 +1,9 @@
-import type { ClientConfig, PoolClient, QueryConfig } from 'pg';
+import type { ClientConfig, PoolClient } from 'pg';
 import type { Database, Queryable, TransactionLimits } from './database.js';
 import pg from 'pg';
-import { queryError, unavailable } from './postgres-error.js';
+import { unavailable } from './postgres-error.js';
 import { PostgresListener } from './postgres-listener.js';
+import { graceMs, PostgresSession } from './postgres-session.js';
 import { postgresTypes } from './postgres-types.js';
 
 export interface PostgresOptions {
@@ -16,8 +17,6 @@ export interface PostgresOptions {
   callLimitMs?: number;
 }
 
-/** How much longer than the server the client waits for a statement in a transaction. */
-const graceMs = 2_000;
 const closeLimitMs = 5_000;
 
 /** Connects when it is first used. Safe behind PgBouncer in transaction mode, LISTEN aside. */
@@ -30,7 +29,7 @@ class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
   readonly #config: ClientConfig;
   readonly #callLimitMs: number;
-  readonly #out = new Set<PoolClient>();
+  readonly #out = new Set<PostgresSession>();
   readonly #listeners = new Set<PostgresListener>();
   #closing: Promise<void> | null = null;
 
@@ -43,15 +42,11 @@ class PostgresDatabase implements Database {
   }
 
   async query<Row>(text: string, values?: unknown[]): Promise<{ rows: Row[] }> {
-    const client = await this.#checkOut();
-    let failure: unknown = null;
+    const session = await this.#checkOut(this.#callLimitMs);
     try {
-      return await send<Row>(client, text, values, this.#callLimitMs);
-    } catch (error) {
-      failure = error;
-      throw queryError(error);
+      return await session.send<Row>(text, values);
     } finally {
-      this.#checkIn(client, failure);
+      this.#checkIn(session);
     }
   }
 
@@ -59,28 +54,17 @@ class PostgresDatabase implements Database {
     work: (queryable: Queryable) => Promise<T>,
     limits: TransactionLimits = {},
   ): Promise<T> {
-    const client = await this.#checkOut();
-    const limitMs = (limits.statementLimitMs ?? 10_000) + graceMs;
-    let failure: unknown = null;
-    const queryable: Queryable = {
-      query: async (text, values) => {
-        try {
-          return await send(client, text, values, limitMs);
-        } catch (error) {
-          throw queryError(error);
-        }
-      },
-    };
+    const session = await this.#checkOut((limits.statementLimitMs ?? 10_000) + graceMs);
     try {
-      await queryable.query(beginText(limits));
-      const result = await work(queryable);
-      await commit(client, limitMs);
+      await session.send(beginText(limits));
+      const result = await work({ query: (text, values) => session.send(text, values) });
+      await session.commit();
       return result;
     } catch (error) {
-      failure = await rollBack(client);
+      await session.rollBack();
       throw error;
     } finally {
-      this.#checkIn(client, failure);
+      this.#checkIn(session);
     }
   }
 
@@ -111,30 +95,26 @@ class PostgresDatabase implements Database {
     await Promise.all([
       ...listeners.map((listener) => listener.stop()),
       withinLimit(ended, closeLimitMs, () => {
-        for (const client of this.#out) client.connection.stream.destroy();
+        for (const session of this.#out) session.destroy();
       }),
     ]);
   }
 
-  async #checkOut(): Promise<PoolClient> {
+  async #checkOut(limitMs: number): Promise<PostgresSession> {
     let client: PoolClient;
     try {
       client = await this.#pool.connect();
     } catch (error) {
       throw unavailable(error);
     }
-    // A connection that breaks rejects its query as well: this keeps the event from ending the process.
-    client.on('error', ignore);
-    this.#out.add(client);
-    return client;
+    const session = new PostgresSession(client, limitMs);
+    this.#out.add(session);
+    return session;
   }
 
-  /** A connection whose last call did not come to an orderly end is closed: a late reply could be taken for another. */
-  #checkIn(client: PoolClient, failure: unknown): void {
-    client.off('error', ignore);
-    this.#out.delete(client);
-    const orderly = failure === null || failure instanceof pg.DatabaseError;
-    client.release(!orderly);
+  #checkIn(session: PostgresSession): void {
+    this.#out.delete(session);
+    session.release();
   }
 }
 
@@ -149,20 +129,6 @@ function clientConfig({ connection, connectLimitMs = 5_000 }: PostgresOptions): 
   };
 }
 
-/** Several statements give several results, of which the last one counts. */
-async function send<Row>(
-  client: PoolClient,
-  text: string,
-  values: unknown[] | undefined,
-  limitMs: number,
-): Promise<{ rows: Row[] }> {
-  const config: QueryConfig & { query_timeout: number } = { text, query_timeout: limitMs };
-  if (values !== undefined) config.values = values;
-  const results: unknown = await client.query(config);
-  const last: unknown = Array.isArray(results) ? results.at(-1) : results;
-  return { rows: (last as { rows: Row[] }).rows };
-}
-
 function beginText(limits: TransactionLimits): string {
   const { statementLimitMs = 10_000, lockLimitMs = 5_000, idleLimitMs = 5_000 } = limits;
   return (
@@ -172,29 +138,6 @@ function beginText(limits: TransactionLimits): string {
     `SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(idleLimitMs)}`
   );
 }
-
-/** The server answers COMMIT with a ROLLBACK where a statement failed and its error was swallowed. */
-async function commit(client: PoolClient, limitMs: number): Promise<void> {
-  const config: QueryConfig & { query_timeout: number } = { text: 'COMMIT', query_timeout: limitMs };
-  const { command } = await client.query(config).catch((error: unknown) => {
-    throw queryError(error);
-  });
-  if (command === 'ROLLBACK')
-    throw new Error('The transaction was rolled back: one of its statements failed.');
-}
-
-/** Returns why the connection is not fit for further use, or null. */
-async function rollBack(client: PoolClient): Promise<unknown> {
-  const config: QueryConfig & { query_timeout: number } = { text: 'ROLLBACK', query_timeout: graceMs };
-  try {
-    await client.query(config);
-    return null;
-  } catch (error) {
-    return error instanceof pg.DatabaseError ? new Error('not rolled back', { cause: error }) : error;
-  }
-}
-
-function ignore(): void {}
 
 async function withinLimit(done: Promise<unknown>, limitMs: number, atLimit: () => void): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

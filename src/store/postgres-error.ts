@@ -24,3 +24,8 @@ export function unavailable(error: unknown): Unavailable {
   const message = first instanceof Error ? first.message : String(first);
   return new Unavailable(`PostgreSQL is not available: ${message}`, { cause: error });
 }
+
+/** Whether the connection is fit for another call after one that failed with `error`. */
+export function keepsSession(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !/^(?:57P0.|25P03|08...)$/.test(error.code ?? '');
+}
