@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, type ConnectionSettings } from './connection.js';
 
 const unblockAttempts = 5;
-const unblockPauseMs = 40;
+const unblockPauseMs = 20;
 
 /**
  * A connection for waits that block it. It lives for one connect: after any failure it is closed for good, and the
@@ -33,7 +33,8 @@ export class BlockingConnection {
     if (timeoutMs <= 0)
       return poppedFrom(await this.#connection.send('LMPOP', [lists.length, ...lists, 'LEFT']));
     let waits = true;
-    const unblock = (): void => void this.#unblock(() => waits);
+    let unblocked: Promise<void> | undefined;
+    const unblock = (): void => void (unblocked ??= this.#unblock(() => waits));
     const answer = this.#connection.send('BLPOP', [...lists, Math.max(0.001, timeoutMs / 1_000)]);
     // A half-open connection never answers, and does not fail by itself.
     const guard = setTimeout(() => this.close(), timeoutMs + this.#graceMs);
@@ -44,6 +45,8 @@ export class BlockingConnection {
       waits = false;
       clearTimeout(guard);
       signal.removeEventListener('abort', unblock);
+      // Else it could end the next wait on this connection.
+      await unblocked;
     }
   }
 
@@ -57,13 +60,13 @@ export class BlockingConnection {
    * an element for it by then.
    */
   async #unblock(waits: () => boolean): Promise<void> {
-    for (let attempt = 1; attempt <= unblockAttempts && this.#isOnServerOfMain(); attempt++) {
-      const failed = await this.#main.send('CLIENT', ['UNBLOCK', this.#id]).then(
-        () => false,
-        () => true,
-      );
-      if (failed || !waits()) break;
-      await delay(unblockPauseMs);
+    for (let attempt = 1; waits() && attempt <= unblockAttempts && this.#isOnServerOfMain(); attempt++) {
+      try {
+        await this.#main.send('CLIENT', ['UNBLOCK', this.#id]);
+      } catch {
+        break;
+      }
+      if (waits()) await delay(unblockPauseMs);
     }
     if (waits()) this.close();
   }

@@ -55,9 +55,9 @@ export class Connection {
     if (this.#closed) throw new Unavailable('The lock table was stopped.');
     if (redis.status === 'wait') redis.connect().catch(() => {});
     if (await becomesReady(redis, limitMs, signal)) return;
-    throw new Unavailable('Redis cannot be reached: no connection came about in time.', {
-      cause: this.#lastError,
-    });
+    const cause = this.#lastError;
+    const why = cause instanceof Error ? cause.message : 'no connection came about in time';
+    throw new Unavailable(`Redis cannot be reached: ${why}.`, { cause });
   }
 
   /** Sends one command. Rejects with Unavailable, see there for what that means. */
