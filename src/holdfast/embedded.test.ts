@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Holdfast, HoldfastOptions } from '../holdfast.js';
 import { compiledFile } from '../entry-point.js';
 import { DataDirLocked } from '../errors.js';
@@ -15,8 +15,19 @@ let dataDir: string;
 let opened: Holdfast[];
 let child: ChildProcess | null;
 
+/** Data that was opened once: making it takes longer than all else here. */
+let template: string;
+
+beforeAll(async () => {
+  template = await mkdtemp(join(tmpdir(), 'holdfast-template-'));
+  const hf = await createHoldfast({ embedded: true, dataDir: template });
+  await hf.close();
+}, 120_000);
+afterAll(() => rm(template, { recursive: true, force: true }));
+
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'holdfast-embedded-'));
+  await cp(template, dataDir, { recursive: true });
   opened = [];
   child = null;
 });

@@ -53,7 +53,7 @@ async function countTasks(): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-describe('an outage of PostgreSQL', () => {
+describe('an outage of PostgreSQL', { timeout: 90_000 }, () => {
   it('that swallows the reply to a dispatch leaves one task, and dispatch resolves with it', async () => {
     const hf = await open(proxy.url);
     await hf.tasks.list();
@@ -85,12 +85,12 @@ describe('an outage of PostgreSQL', () => {
     const hf = await open(proxy.url);
     const { id } = await hf.dispatch('done');
     const { id: other } = await hf.dispatch('nobody');
-    const waiting = hf.wait(id, { timeout: '25s' });
+    const waiting = hf.wait(id, { timeout: '60s' });
     const timingOut = expect(hf.wait(other, { timeout: '1s' })).rejects.toThrow(WaitTimeout);
     await hf.tasks.list();
     proxy.silence();
     const running = worker.createWorker({ name: 'w' }).run();
-    await worker.wait(id, { timeout: '20s' });
+    await worker.wait(id, { timeout: '60s' });
     await timingOut;
     proxy.reset();
     proxy.heal();

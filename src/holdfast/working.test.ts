@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -10,6 +13,7 @@ import {
   uniqueNamespace,
 } from '../../test/helpers/servers.js';
 import { waitUntil } from '../../test/helpers/wait-until.js';
+import { compiledFile } from '../entry-point.js';
 import { InvalidTask, NotConfigured, WaitTimeout, WrongState, WrongTable } from '../errors.js';
 import { createHoldfast } from '../holdfast.js';
 import { defineTask } from '../tasks/definition.js';
@@ -41,7 +45,7 @@ async function open(options: HoldfastOptions): Promise<Holdfast> {
 
 /** Runs a worker until the Holdfast is closed; resolves when it takes tasks. */
 async function startWorker(hf: Holdfast): Promise<{ name: string; incarnation: string }> {
-  const worker = hf.createWorker({ name: 'w', concurrency: 4, ttl: '5s' });
+  const worker = hf.createWorker({ name: 'w', concurrency: 20, ttl: '5s' });
   const ready = new Promise<{ name: string; incarnation: string }>((resolve) => worker.on('ready', resolve));
   const running = worker.run();
   return Promise.race([ready, running.then(() => Promise.reject(new Error('The worker ended.')))]);
@@ -52,7 +56,7 @@ const places = [
   ['memory:', { redis: 'memory:' }],
 ] as const;
 
-describe.each(places)('a worker with its lock table in %s', (_, place) => {
+describe.each(places)('a worker with its lock table in %s', { timeout: 90_000 }, (_, place) => {
   it('runs what is dispatched, and wait tells how it ended', async () => {
     const double = defineTask({
       name: 'double',
@@ -63,7 +67,7 @@ describe.each(places)('a worker with its lock table in %s', (_, place) => {
     const hf = await open({ ...place, tasks: [double] });
     const { id } = await hf.dispatch(double, { n: '21' });
     await startWorker(hf);
-    expect(await hf.wait(id, { timeout: '20s' })).toMatchObject({
+    expect(await hf.wait(id, { timeout: '60s' })).toMatchObject({
       state: 'completed',
       payload: { n: '21' },
       result: { twice: 42, attempt: 1 },
@@ -105,11 +109,11 @@ describe.each(places)('a worker with its lock table in %s', (_, place) => {
       { ...owner, kind: 'worker', online: true, ttlMs: 5_000, running: [first.id] },
     ]);
     gate.open();
-    await Promise.all([first, second].map(({ id }) => hf.wait(id, { timeout: '20s' })));
+    await Promise.all([first, second].map(({ id }) => hf.wait(id, { timeout: '60s' })));
   });
 });
 
-describe('a worker', () => {
+describe('a worker', { timeout: 90_000 }, () => {
   it('gives tasks that a handler dispatches their parent', async () => {
     const child = defineTask({ name: 'child', run: () => 'done' });
     const parent = defineTask({
@@ -119,8 +123,8 @@ describe('a worker', () => {
     const hf = await open({ tasks: [parent, child] });
     await startWorker(hf);
     const { id } = await hf.dispatch(parent, null);
-    const { result } = await hf.wait(id, { timeout: '20s' });
-    expect(await hf.wait(String(result), { timeout: '20s' })).toMatchObject({ parent: id, result: 'done' });
+    const { result } = await hf.wait(id, { timeout: '60s' });
+    expect(await hf.wait(String(result), { timeout: '60s' })).toMatchObject({ parent: id, result: 'done' });
   });
 
   it('finishes its tasks before close resolves', async () => {
@@ -146,6 +150,31 @@ describe('a worker', () => {
     expect(await again.locks.owners()).toEqual({ owners: [], next: null });
   });
 
+  it('runs handlers in child processes where it is told to, from its task files', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-tasks-'));
+    const file = join(folder, 'tasks.mjs');
+    const library = compiledFile(import.meta.url, '../index.js').href;
+    await writeFile(
+      file,
+      `import { defineTask } from ${JSON.stringify(library)};
+       export default defineTask({ name: 'pid', run: async (payload, context) => {
+         const { id } = payload ? { id: null } : await context.dispatch('pid', { nested: true });
+         return { pid: process.pid, nested: id };
+       } });`,
+    );
+    const hf = await open({});
+    const worker = hf.createWorker({ name: 'w', ttl: '5s', taskFiles: [file], isolation: 'child' });
+    const running = worker.run();
+    const { id } = await hf.dispatch('pid');
+    const { result } = (await hf.wait(id, { timeout: '60s' })) as { result: { pid: number; nested: string } };
+    expect(result.pid).not.toBe(process.pid);
+    const nested = await hf.wait(result.nested, { timeout: '60s' });
+    expect(nested).toMatchObject({ state: 'completed', parent: id, payload: { nested: true } });
+    await worker.stop();
+    await running;
+    await rm(folder, { recursive: true });
+  });
+
   it('runs once, and not at all when it was stopped before', async () => {
     const hf = await open({ tasks: [defineTask({ name: 'x', run: () => null })] });
     const worker = hf.createWorker();
@@ -164,7 +193,7 @@ describe('a worker', () => {
   });
 });
 
-describe('wait', () => {
+describe('wait', { timeout: 90_000 }, () => {
   it('times out with the state that it saw', async () => {
     const hf = await open({});
     const { id } = await hf.dispatch('nobody runs this');
@@ -179,19 +208,19 @@ describe('wait', () => {
     await startWorker(hf);
     const other = await open({});
     const tasks = await other.dispatchMany(Array.from({ length: 300 }, () => ({ task: 'x' })));
-    const settled = await Promise.all(tasks.map(({ id }) => other.wait(id, { timeout: '20s' })));
+    const settled = await Promise.all(tasks.map(({ id }) => other.wait(id, { timeout: '60s' })));
     expect(new Set(settled.map(({ state }) => state))).toEqual(new Set(['completed']));
   });
 });
 
-describe('memory:', () => {
+describe('memory:', { timeout: 90_000 }, () => {
   it('is refused to a second process that uses the table, not to one that only dispatches', async () => {
     const hf = await open({ redis: 'memory:', tasks: [defineTask({ name: 'x', run: () => 'y' })] });
     await startWorker(hf);
     const other = await open({ redis: 'memory:' });
     await expect(other.locks.list({ resource: 'r' })).rejects.toThrow(WrongTable);
     const { id } = await other.dispatch('x');
-    expect(await other.wait(id, { timeout: '20s' })).toMatchObject({ result: 'y' });
+    expect(await other.wait(id, { timeout: '60s' })).toMatchObject({ result: 'y' });
     await hf.close();
     expect(await other.locks.list({ resource: 'r' })).toEqual({ locks: [], next: null });
   });
@@ -202,7 +231,7 @@ describe('memory:', () => {
     for (let start = 0; start < 2; start += 1) {
       const hf = await open({ redis: 'memory:', tasks: [note] });
       await startWorker(hf);
-      await hf.wait((await hf.dispatch(note, null, { exclusive: ['r'] })).id, { timeout: '20s' });
+      await hf.wait((await hf.dispatch(note, null, { exclusive: ['r'] })).id, { timeout: '60s' });
       await hf.close();
     }
     const epochs = fences.map((fence) => fence.slice(0, 12));
