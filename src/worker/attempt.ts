@@ -126,7 +126,8 @@ export class Attempt {
     const end = await handler.end;
     clearTimeout(timer.abort);
     clearTimeout(timer.kill);
-    if (!incarnation.mayAct()) return { end: 'fenced' };
+    // Where only time has passed, the store decides about what is written now: it refuses a reaped worker.
+    if (incarnation.isFenced()) return { end: 'fenced' };
     if (end === 'not-started') return { end: 'not-run', after: 'move' };
     await progress.flush(this.hold);
     return this.#finished(policies, timer.passed ? timedOut(policies.timeoutMs ?? 0) : end);

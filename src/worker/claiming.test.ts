@@ -12,6 +12,8 @@ import type { ClaimOutcome, TaskRow } from '../store/store.js';
 import { defineTask } from '../tasks/definition.js';
 
 let place: Place;
+/** Beats so rare that only what is under test can help. */
+const rareBeats = { ttlMs: 60_000 };
 const runs: { task: string; entry: number; attempt: number }[] = [];
 
 beforeEach(async () => {
@@ -59,7 +61,7 @@ test('a claim whose reply is lost is given back and never taken up', async () =>
     expect(await claim()).toMatchObject({ status: 'claimed', claimed: [{ entry: 1 }] });
     throw new Unavailable('The reply was lost.');
   });
-  await startWorker(place, { store });
+  await startWorker(place, { store, ...rareBeats });
   const { id } = await place.dispatcher.dispatch('job');
   await onceRun(id, 2);
 });
@@ -68,7 +70,7 @@ test('a claim that never reached the store is given back too', async () => {
   const store = withFirstClaim(async () => {
     throw new Unavailable('It was never sent.');
   });
-  await startWorker(place, { store });
+  await startWorker(place, { store, ...rareBeats });
   const { id } = await place.dispatcher.dispatch('job');
   await onceRun(id, 2);
 });
@@ -115,7 +117,7 @@ test('a claim that the store refuses for its entry leaves no hold of that entry'
     refused = await claim();
     return refused;
   });
-  await startWorker(place, { store });
+  await startWorker(place, { store, ...rareBeats });
   const { id } = await place.dispatcher.dispatch('job');
   await onceRun(id, 2);
   expect(refused).toMatchObject({ status: 'claimed', refused: [{ task: id, entry: 1, runsHere: false }] });
@@ -144,7 +146,7 @@ test('a claim of a worker that was reaped fences it, and touches nothing', async
     await place.store.reapWorker(worker.owner.incarnation);
     return claim();
   });
-  const worker = await startWorker(place, { store });
+  const worker = await startWorker(place, { store, ...rareBeats });
   const { id } = await place.dispatcher.dispatch('job');
   expect(await worker.ended).toMatchObject({ code: 'Fenced' });
   expect(runs).toEqual([]);
@@ -238,4 +240,102 @@ test('a refused epoch is looked for anew', async () => {
   await startWorker(place, { table });
   const { id } = await place.dispatcher.dispatch('job');
   await inState(place, id, 'completed');
+});
+
+test('a lost claim of a worker that was reaped is left to the sweep', async () => {
+  const store = withFirstClaim(async (claim) => {
+    await claim();
+    await place.store.reapWorker(worker.owner.incarnation);
+    throw new Unavailable('The reply was lost.');
+  });
+  const worker = await startWorker(place, { store, ...rareBeats });
+  const { id } = await place.dispatcher.dispatch('job');
+  expect(await worker.ended).toMatchObject({ code: 'Fenced' });
+  expect(runs).toEqual([]);
+  expect(await place.store.getTask(id)).toMatchObject({ state: 'running', entry: 1 });
+  const hold = await place.table.inspectHold(await place.epoch.get(), id);
+  expect(hold).toMatchObject({ entry: 1, owner: worker.owner });
+});
+
+test('a claim that is under way for several beats is not taken for unknown', async () => {
+  let claims = 0;
+  const beats = latch();
+  const table = overriding(place.table, {
+    claim: async (epoch, request) => {
+      const answer = await place.table.claim(epoch, request);
+      if (answer === 'unlisted' || answer.holds.length === 0) return answer;
+      if ((claims += 1) === 1) await beats.opened;
+      return answer;
+    },
+  });
+  const worker = await startWorker(place, { table, ttlMs: 1_000 });
+  const { id } = await place.dispatcher.dispatch('job');
+  await waitUntil(() => claims === 1, 'the claim is under way');
+  const counter = async (): Promise<number> => {
+    const [row] = await place.store.listWorkers({ after: null, limit: 1 });
+    return Number(row?.counter);
+  };
+  const before = await counter();
+  await waitUntil(async () => (await counter()) >= before + 4, 'four beats have passed');
+  beats.open();
+  await onceRun(id, 1);
+  await worker.stop();
+});
+
+test('what one comparison found and the next did not is left alone', async () => {
+  let reads = 0;
+  let givenBack = 0;
+  const table = overriding(place.table, {
+    readRegistry: async (epoch, owner, page) => {
+      const registry = await place.table.readRegistry(epoch, owner, page);
+      // As if it had been read before a release and compared after it.
+      const ended = { task: '00000000-0000-7000-8000-000000000000', entry: 1, fence: null };
+      return (reads += 1) % 2 === 1 ? [ended, ...registry] : registry;
+    },
+  });
+  const store = overriding(place.store, {
+    giveBackTasks: async (worker, tasks) => {
+      givenBack += 1;
+      return place.store.giveBackTasks(worker, tasks);
+    },
+  });
+  await startWorker(place, { table, store, ttlMs: 1_000 });
+  await waitUntil(() => reads >= 4, 'four comparisons were made');
+  expect(givenBack).toBe(0);
+});
+
+test('a claim that is answered after the stop was asked for is given back', async () => {
+  const asked = latch();
+  const answer = latch();
+  const store = withFirstClaim(async (claim) => {
+    asked.open();
+    await answer.opened;
+    return claim();
+  });
+  const worker = await startWorker(place, { store, ...rareBeats });
+  const { id } = await place.dispatcher.dispatch('job');
+  await asked.opened;
+  const stopped = worker.stop();
+  answer.open();
+  await stopped;
+  expect(runs).toEqual([]);
+  expect(await place.store.getTask(id)).toMatchObject({ state: 'waiting', entry: 2, attempt: 0 });
+  expect(await place.store.listWorkers({ after: null, limit: 10 })).toEqual([]);
+  const hold = await place.table.inspectHold(await place.epoch.get(), id);
+  expect(hold).toMatchObject({ entry: 2, owner: null, status: 'granted' });
+});
+
+test('without a single wake-up the polls find what is dispatched', async () => {
+  const table = overriding(place.table, {
+    wakeAdmission: async () => {},
+    waitForWake: async (_epoch, _lanes, timeoutMs, signal) => {
+      await delay(timeoutMs, undefined, { signal }).catch(() => {});
+      return 'timeout';
+    },
+  });
+  await startWorker(place, { table });
+  const { rows } = await place.database.query<{ id: string }>(
+    `SELECT "${place.namespace}".dispatch('job', exclusive => ARRAY['r']) AS id`,
+  );
+  await onceRun(rows[0]?.id ?? '', 1);
 });

@@ -3,8 +3,10 @@ import { serverPlace, type Place } from '../../test/worker/place.js';
 import { overriding } from '../../test/worker/overriding.js';
 import { inState, startWorker } from '../../test/worker/test-worker.js';
 import { waitUntil } from '../../test/helpers/wait-until.js';
+import { z } from 'zod';
+import { latch } from '../../test/worker/latch.js';
 import type { Store } from '../store/store.js';
-import { defineTask } from '../tasks/definition.js';
+import { defineTask, type TaskDefinition } from '../tasks/definition.js';
 
 let place: Place;
 beforeEach(async () => {
@@ -20,13 +22,14 @@ test('a worker that finds itself reaped aborts its tasks, rejects with Fenced an
     'job',
     defineTask({
       name: 'job',
-      run: (_payload, { signal }) =>
-        new Promise((resolve) => {
-          signal.addEventListener('abort', () => {
-            reasons.push(signal.reason);
-            resolve('too late');
-          });
-        }),
+      run: async (_payload, { signal, dispatch }) => {
+        await new Promise((resolve) => {
+          signal.addEventListener('abort', resolve);
+        });
+        reasons.push(signal.reason);
+        await dispatch('job').catch((error: unknown) => reasons.push(error));
+        return 'too late';
+      },
     }),
   );
   const calls: string[] = [];
@@ -58,8 +61,8 @@ test('a worker that finds itself reaped aborts its tasks, rejects with Fenced an
   await place.store.reapWorker(worker.owner.incarnation);
   expect(await worker.ended).toMatchObject({ code: 'Fenced' });
   expect(told).toMatchObject([{ handlers: 1 }]);
-  await waitUntil(() => reasons.length === 1, 'the signal aborted');
-  expect(reasons).toMatchObject([{ code: 'Fenced' }]);
+  await waitUntil(() => reasons.length === 2, 'the signal aborted');
+  expect(reasons).toMatchObject([{ code: 'Fenced' }, { code: 'Fenced' }]);
   // Another dispatch finds nobody: the fenced one has stopped claiming.
   const later = await place.dispatcher.dispatch('job');
   expect(calls).toEqual([]);
@@ -86,4 +89,33 @@ test('a finish of a worker that was reaped fences it, and leaves its hold to the
   expect(await worker.ended).toMatchObject({ code: 'Fenced' });
   expect(await place.store.getTask(id)).toMatchObject({ state: 'running' });
   expect(await place.table.inspectHold(await place.epoch.get(), id)).toMatchObject({ owner: worker.owner });
+});
+
+test('a task whose preparation outlives the worker never runs', async () => {
+  const preparing = latch();
+  const prepared = latch();
+  const ran: unknown[] = [];
+  place.definitions.set(
+    'job',
+    defineTask({
+      name: 'job',
+      payload: z.any().transform(async (value: unknown) => {
+        preparing.open();
+        await prepared.opened;
+        return value;
+      }),
+      run: (payload) => void ran.push(payload),
+    }) as TaskDefinition,
+  );
+  const worker = await startWorker(place);
+  const { rows } = await place.database.query<{ id: string }>(
+    `SELECT "${place.namespace}".dispatch('job') AS id`,
+  );
+  await preparing.opened;
+  await place.store.reapWorker(worker.owner.incarnation);
+  expect(await worker.ended).toMatchObject({ code: 'Fenced' });
+  prepared.open();
+  await waitUntil(() => new Promise((resolve) => setImmediate(() => resolve(true))), 'it had its turn');
+  expect(ran).toEqual([]);
+  expect(await place.store.getTask(rows[0]?.id ?? '')).toMatchObject({ state: 'running' });
 });

@@ -13,8 +13,10 @@ export interface Incarnation {
   table: LockTable;
   epoch: CurrentEpoch;
   log: Logger;
-  /** Whether it can prove right now that it is alive; see Heartbeat. */
+  /** Whether it can prove right now that it is alive; see Heartbeat. Asks the clocks of the system each time. */
   mayAct(): boolean;
+  /** Whether it has been found that it may not act any more. */
+  isFenced(): boolean;
   /** Stops everything for good without touching the stores. Idempotent. */
   fence(why: string): void;
 }

@@ -104,11 +104,12 @@ class Worker implements WorkerProcess {
   #incarnation(owner: Owner, heartbeat: Heartbeat): Incarnation {
     const { store, table, epoch } = this.#options;
     const log = loggerWith(this.#checked.log, { worker: owner.name, incarnation: owner.incarnation });
-    const mayAct = (): boolean => !this.#fenced.signal.aborted && heartbeat.mayAct();
+    const isFenced = (): boolean => this.#fenced.signal.aborted;
+    const mayAct = (): boolean => !isFenced() && heartbeat.mayAct();
     const fence = (why: string): void => {
       this.#fence(new Fenced(`Worker ${ownerText(owner)} may no longer act: ${why}.`));
     };
-    return { owner, store, table, epoch, log, mayAct, fence };
+    return { owner, store, table, epoch, log, mayAct, isFenced, fence };
   }
 
   #startParts(parts: WorkerParts): void {
