@@ -61,6 +61,21 @@ describe('a namespace that is not migrated', () => {
   });
 });
 
+describe('a namespace that lacks the last migration', () => {
+  it('is refused as well, although dispatch would work', async () => {
+    await open();
+    const { rows } = await withClient((client) =>
+      client.query<{ name: string }>(
+        `DELETE FROM "${namespace}".migrations WHERE name = (SELECT max(name) FROM "${namespace}".migrations)
+         RETURNING name`,
+      ),
+    );
+    const hf = await open({ migrate: false });
+    await expect(hf.dispatch('x')).rejects.toThrow(WrongSchema);
+    await expect(hf.dispatch('x')).rejects.toThrow(`lacks ${rows[0]?.name}`);
+  });
+});
+
 describe('dispatch', () => {
   it('stores what it returns', async () => {
     const hf = await open();
