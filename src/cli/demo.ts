@@ -23,7 +23,7 @@ export async function runDemo(
   global: GlobalOptions,
 ): Promise<DemoResult> {
   const started = performance.now();
-  const hf = await openHoldfast(placeOf(setting, global), { tasks: demo.tasks });
+  const { hf } = await openHoldfast(placeOf(setting, global), { tasks: demo.tasks });
   try {
     await hf.migrate();
     const { workers, slots, report } = await runOn(hf, demo, setting, global);

@@ -8,16 +8,8 @@ let stderr: string;
 beforeEach(() => {
   stdout = '';
   stderr = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text, done) => {
-    stdout += String(text);
-    if (typeof done === 'function') done();
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text, done) => {
-    stderr += String(text);
-    if (typeof done === 'function') done();
-    return true;
-  });
+  capture(process.stdout, (text) => (stdout += text));
+  capture(process.stderr, (text) => (stderr += text));
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'NAMESPACE', 'DATA_DIR']) {
     vi.stubEnv(`HOLDFAST_${name}`, undefined);
   }
@@ -26,6 +18,15 @@ afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
 });
+
+function capture(stream: NodeJS.WriteStream, take: (text: string) => void): void {
+  const write = (text: string, done?: () => void): boolean => {
+    take(text);
+    done?.();
+    return true;
+  };
+  vi.spyOn(stream, 'write').mockImplementation(write as typeof stream.write);
+}
 
 async function run(...args: string[]): Promise<number> {
   return await runProgram(createProgram(), ['node', 'holdfast', ...args]);

@@ -1,3 +1,4 @@
+import type { Logger } from '../log.js';
 import type { TaskDefinition } from '../tasks/definition.js';
 import type { Holdfast, HoldfastOptions } from '../holdfast.js';
 import type { LogLevel } from './logger.js';
@@ -13,11 +14,11 @@ export interface OpenOptions {
 export async function withHoldfast(
   global: GlobalOptions,
   options: OpenOptions,
-  work: (hf: Holdfast) => Promise<void>,
+  work: (hf: Holdfast, log: Logger) => Promise<void>,
 ): Promise<void> {
-  const hf = await openHoldfast(global, options);
+  const { hf, log } = await openHoldfast(global, options);
   try {
-    await work(hf);
+    await work(hf, log);
   } finally {
     await hf.close();
   }
@@ -26,12 +27,13 @@ export async function withHoldfast(
 /** Loads the library only here, so that help and refusals come at once. */
 export async function openHoldfast(
   global: GlobalOptions,
-  { tasks, log = 'warn' }: OpenOptions,
-): Promise<Holdfast> {
+  { tasks = [], log: level = 'warn' }: OpenOptions,
+): Promise<{ hf: Holdfast; log: Logger }> {
   const { createHoldfast } = await import('../holdfast.js');
   const { createLogger } = await import('./logger.js');
-  const logger = await createLogger(global.verbose === true ? 'debug' : log);
-  return await createHoldfast({ ...placeOptions(global), ...(tasks !== undefined && { tasks }), logger });
+  const logger = await createLogger(global.verbose === true ? 'debug' : level);
+  const hf = await createHoldfast({ ...placeOptions(global), tasks, logger });
+  return { hf, log: logger };
 }
 
 /** Only what was given: the library reads the environment for the rest. */

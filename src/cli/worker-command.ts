@@ -38,14 +38,14 @@ export function workerCommand(): Command {
   return onInvocation<WorkerFlags>(command, async ({ flags, global }) => {
     const { queue, version, tasks, ...options } = flags;
     const versions = versionsOf(version ?? []);
-    await withHoldfast(global, { log: 'info' }, async (hf) => {
+    await withHoldfast(global, { log: 'info' }, async (hf, log) => {
       const worker = hf.createWorker({
         ...options,
         ...(queue !== undefined && { queues: queue }),
         versions,
         taskFiles: tasks,
       });
-      await runWorker(worker);
+      await runWorker(worker, log);
     });
   });
 }

@@ -17,8 +17,8 @@ afterAll(async () => {
 });
 
 it('embedded, a task waits in the data folder until a worker comes, and one process has it at a time', async () => {
-  const nap = ['dispatch', 'test.nap', '--payload', '{"ms":1}', '--tasks', taskFile];
-  const { id } = (await holdfastJson([...nap, ...place])) as { id: string };
+  const add = ['dispatch', 'test.add', '--payload', '{"a":1,"b":1}', '--tasks', taskFile];
+  const { id } = (await holdfastJson([...add, ...place])) as { id: string };
   expect(await holdfastJson(['tasks', 'list', ...place])).toMatchObject({
     tasks: [{ id, state: 'waiting' }],
   });
