@@ -42,6 +42,11 @@ export class Connection {
       if (!lost) log.warn({ err: error }, 'The connection to Redis was lost or cannot be made.');
       lost = true;
     });
+    // The library gives up for good when it is told to reconnect while it connects; only `close` may be final.
+    this.redis.on('end', () => {
+      if (this.#closed || this.redis.options.retryStrategy === null) return;
+      setTimeout(() => this.#connect(), backoff(1));
+    });
     this.redis.on('ready', () => {
       if (lost) log.info({}, 'Redis is connected again.');
       lost = false;
@@ -53,7 +58,7 @@ export class Connection {
     const { redis } = this;
     if (redis.status === 'ready') return;
     if (this.#closed) throw new Unavailable('The lock table was stopped.');
-    if (redis.status === 'wait') redis.connect().catch(() => {});
+    if (redis.status === 'wait') this.#connect();
     if (await becomesReady(redis, limitMs, signal)) return;
     const cause = this.#lastError;
     const why = cause instanceof Error ? cause.message : 'no connection came about in time';
@@ -83,6 +88,11 @@ export class Connection {
   close(): void {
     this.#closed = true;
     this.redis.disconnect();
+  }
+
+  #connect(): void {
+    // A failure is told by the event `error`, and tried again.
+    if (!this.#closed) this.redis.connect().catch(() => {});
   }
 
   /** A connection that does not answer may be half-open, and then never fails by itself: another one is made. */

@@ -1,8 +1,11 @@
 import { Redis } from 'ioredis';
 import { uniqueNamespace } from '../../../test/helpers/servers.js';
 import type { OpenLockTable } from '../lock-table.conformance.js';
+import { silentLogger } from '../../log.js';
+import { Connection } from './connection.js';
 import { dumpRedis } from './dump-redis.conformance.js';
 import { epochKey, keyNames, keyspacePrefix } from './keys.js';
+import { parseServerUrl } from './server-url.js';
 import { createRedisLockTable, type RedisLockTableOptions } from './redis-lock-table.js';
 
 export type OpenRedisOptions = Partial<RedisLockTableOptions> & { url: string };
@@ -19,9 +22,7 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTab
   const namespace = options.namespace ?? uniqueNamespace();
   const table = createRedisLockTable({ ...options, namespace });
   await table.start();
-  const redis = new Redis(options.url);
-  // A test may take its server away.
-  redis.on('error', () => {});
+  const redis = await connectBeside(options.url, namespace);
   return {
     table,
     namespace,
@@ -38,6 +39,20 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTab
       redis.disconnect();
     },
   };
+}
+
+/** A plain connection to the server of the namespace. A test may take that server away. */
+async function connectBeside(url: string, namespace: string): Promise<Redis> {
+  if (!url.startsWith('redis+')) {
+    const redis = new Redis(url);
+    redis.on('error', () => {});
+    return redis;
+  }
+  const address = parseServerUrl(url);
+  const settings = { address, key: epochKey(namespace), commandLimitMs: 5_000, log: silentLogger };
+  const connection = new Connection(settings);
+  await connection.connected();
+  return connection.redis;
 }
 
 async function removeKeys(redis: Redis, namespace: string): Promise<void> {
