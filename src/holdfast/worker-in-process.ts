@@ -77,17 +77,22 @@ export class WorkerInProcess implements Worker {
 
   #createProcess(taskFiles: string[], open: Awaited<ReturnType<Backend['openTable']>>): WorkerProcess {
     const { loaded, backend, log } = this.#ports;
+    const { database, store } = backend;
     const { name, ttl, taskFiles: _files, ...others } = this.#options;
     const worker: WorkerProcess = createWorkerProcess({
       ...others,
       ...open,
-      store: backend.store,
+      store,
       definitions: new Map(loaded),
       beater: backend.beater(() => worker.owner?.incarnation ?? ''),
       name: name ?? defaultWorkerName(process.env),
       ...(ttl !== undefined && { ttlMs: milliseconds(ttl, 'ttl') }),
       taskFiles,
       log,
+      // Embedded data is out of the reach of other programs, so nothing is dispatched there unheard.
+      ...(database.kind === 'postgres' && {
+        listenForDispatches: (listener) => database.listen(store.namespace, listener),
+      }),
       onReady: (owner) => this.#events.emit('ready', owner),
       onFenced: (fencing) => this.#events.emit('fenced', fencing),
     });
