@@ -143,8 +143,8 @@ describe('a worker', { timeout: 90_000 }, () => {
       took.push(performance.now() - committed);
     }
     await client.end();
-    // The poll alone takes 750 ms on average, and rarely less than 200 ms five times.
-    expect(took.sort((a, b) => a - b)[4]).toBeLessThan(400);
+    // By the poll alone, each takes about 1,400 ms.
+    expect(took.sort((a, b) => a - b)[4]).toBeLessThan(800);
   });
 
   it('finishes its tasks before close resolves', async () => {
