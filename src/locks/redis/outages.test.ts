@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sharedRedisUrl, uniqueNamespace } from '../../../test/helpers/servers.js';
 import { startRedis } from '../../../test/helpers/redis-server.js';

@@ -1,16 +1,17 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { sharedRedisUrl } from '../../../test/helpers/servers.js';
-import { ada, epoch, hold, lane, TableInEpoch } from '../conformance/harness.conformance.js';
+import { ada, hold, lane, TableInEpoch } from '../conformance/harness.conformance.js';
 import { openRedis } from './open-redis.conformance.js';
 
 test('scripts flushed at any moment of a load go unnoticed', async () => {
   const open = await openRedis({ url: sharedRedisUrl() });
   const current = await new TableInEpoch(open).begin();
   const flusher = new Redis(sharedRedisUrl());
-  let [running, flushes] = [true, 0];
+  const done = new AbortController();
+  let flushes = 0;
   const flushing = (async () => {
-    while (running) {
+    while (!done.signal.aborted) {
       await flusher.script('FLUSH', 'ASYNC');
       flushes += 1;
     }
@@ -29,7 +30,7 @@ test('scripts flushed at any moment of a load go unnoticed', async () => {
     }
   });
   await Promise.all(loads);
-  running = false;
+  done.abort();
   await flushing;
   expect(flushes).toBeGreaterThan(50);
   await current.expectSound();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Wake } from '../lock-table.js';
-import { BlockingConnection } from './blocking-connection.js';
+import type { BlockingConnection } from './blocking-connection.js';
 import { admissionWakeKey, laneWakeKey } from './keys.js';
 
 export interface WakeWaitsSettings {
