@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { waitUntil } from '../helpers/wait-until.js';
 import { holdfast, holdfastJson, startHoldfast, taskFile } from './run-holdfast.js';
+
+// Each of these tests starts several processes.
+vi.setConfig({ testTimeout: 90_000 });
 
 let folder: string;
 let place: string[];
@@ -17,23 +21,25 @@ afterAll(async () => {
 });
 
 it('embedded, a task waits in the data folder until a worker comes, and one process has it at a time', async () => {
-  const add = ['dispatch', 'test.add', '--payload', '{"a":1,"b":1}', '--tasks', taskFile];
-  const { id } = (await holdfastJson([...add, ...place])) as { id: string };
+  const touched = join(folder, 'touched');
+  const touch = ['dispatch', 'test.touch', '--payload', JSON.stringify({ file: touched })];
+  const { id } = (await holdfastJson([...touch, ...place])) as { id: string };
   expect(await holdfastJson(['tasks', 'list', ...place])).toMatchObject({
     tasks: [{ id, state: 'waiting' }],
   });
-  expect(await holdfast(['migrate', '--check', ...place])).toMatchObject({ status: 0 });
 
   const worker = startHoldfast(['worker', '--tasks', taskFile, '--name', 'inside', ...place]);
   await waitUntil(
     () => worker.stdout.includes('"ready":true') || worker.child.exitCode !== null,
     'the worker',
+    30_000,
   );
   const second = await holdfast(['tasks', 'list', ...place]);
   expect(second).toMatchObject({ status: 1, stdout: '' });
   expect(second.stderr).toMatch(
     new RegExp(`^DataDirLocked: Process ${worker.child.pid} has the data folder`),
   );
+  await waitUntil(() => existsSync(touched), 'the task to run');
   worker.child.kill('SIGTERM');
   expect(await worker.ended).toMatchObject({ status: 0 });
   expect(await holdfastJson(['tasks', 'show', id, ...place])).toMatchObject({ state: 'completed' });
