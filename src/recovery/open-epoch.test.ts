@@ -14,7 +14,7 @@ let place: Place;
 const lane = laneText({ queue: 'default', name: 'job', needs: {} });
 
 beforeEach(async () => {
-  redis = await startRedis();
+  redis = await startRedis({ args: ['--enable-debug-command', 'yes'] });
   place = await serverPlace({ redisUrl: redis.url });
   place.definitions.set('job', defineTask({ name: 'job', run: () => {} }));
 });
@@ -80,11 +80,23 @@ test('after the server lost everything a new epoch holds what runs, under its ow
   expect(registry).toMatchObject([{ task: id, entry: 1 }]);
 });
 
-test('a table on a server that came back under another identity is not used', async () => {
+test('a table whose server has become another one is not used, although nothing is missing there', async () => {
   const before = await findOrOpenEpoch(place);
   const client = new Redis(redis.url);
-  await client.hset(`{${place.namespace}}:epoch`, 'identity', 'of another life');
+  // What a demotion does: the same process goes on with another replication id.
+  await client.call('DEBUG', 'CHANGE-REPL-ID');
   client.disconnect();
+  expect(await place.table.readEpoch()).toMatchObject({
+    epoch: before,
+    status: 'open',
+    identityHolds: false,
+  });
+  expect(BigInt(await findOrOpenEpoch(place))).toBeGreaterThan(BigInt(before));
+});
+
+test('a table that carries the committed number by chance, on another server, is not used', async () => {
+  const before = await findOrOpenEpoch(place);
+  await place.database.query(`UPDATE "${place.namespace}".namespace SET identity = 'of another server'`);
   expect(BigInt(await findOrOpenEpoch(place))).toBeGreaterThan(BigInt(before));
 });
 

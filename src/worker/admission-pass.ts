@@ -93,5 +93,9 @@ async function mark(
   );
   // What runs with that very entry was claimed before it was marked, and needs its hold.
   const takeOuts = refused.filter((one) => !one.runs && entered.has(one.task));
-  return { admitted: inTable.length, takeOuts: takeOuts.map(({ task, entry }) => ({ task, entry })) };
+  return {
+    // A row that somebody else holds is no progress: passes would follow each other until it is let go.
+    admitted: inTable.length - refused.length,
+    takeOuts: takeOuts.map(({ task, entry }) => ({ task, entry })),
+  };
 }

@@ -147,6 +147,16 @@ test('tasks whose older entry is still in the table are paged beyond', async () 
   expect(await place.table.inspectHold(epoch, free)).toMatchObject({ status: 'granted' });
 });
 
+test('a row that somebody holds is entered and left unmarked, and counts as no progress', async () => {
+  const [id = ''] = await dispatch(1);
+  await place.database.transaction(async (client) => {
+    await client.query(`SELECT FROM "${place.namespace}".tasks WHERE id = $1 FOR UPDATE`, [id]);
+    expect(await pass()).toEqual({ status: 'done', admitted: 0, next: null, takeOuts: [] });
+  });
+  expect(await place.table.inspectHold(epoch, id)).toMatchObject({ status: 'granted' });
+  expect(await pass()).toMatchObject({ admitted: 1 });
+});
+
 test('a pass that was overtaken by a later one stops', async () => {
   await dispatch(1);
   await place.table.enter(epoch, '1000000000', []);
