@@ -8,7 +8,7 @@ import { beat } from './queries/beat.js';
 import { claimLockTable } from './queries/claim-lock-table.js';
 import { claimTasks } from './queries/claim-tasks.js';
 import { finishTasks } from './queries/finish-tasks.js';
-import { getTask } from './queries/get-task.js';
+import { taskReader } from './queries/get-task.js';
 import { giveBackTasks } from './queries/give-back-tasks.js';
 import { insertTasks } from './queries/insert-tasks.js';
 import { listTasks } from './queries/list-tasks.js';
@@ -44,7 +44,7 @@ export function createStore(database: Database, namespace: string): Store {
 
     insertTasks: (tasks, { queryable, notify = false } = {}) =>
       insertTasks(queryable === undefined ? run : runOn(queryable, namespace), tasks, notify),
-    getTask: (id) => getTask(run, id),
+    getTask: taskReader(run),
     listTasks: (filter) => listTasks(run, filter),
     settledAmong: (ids) => settledAmong(run, ids),
     resourcesInUse: (page) => resourcesInUse(run, page),

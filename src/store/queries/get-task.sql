@@ -1,1 +1,0 @@
-SELECT * FROM holdfast.tasks WHERE id = $1::uuid

@@ -1,0 +1,1 @@
+SELECT * FROM holdfast.tasks WHERE id = ANY ($1::uuid[])
