@@ -1,12 +1,17 @@
 import type { OpenLockTable } from '../lock-table.conformance.js';
-import { createMemoryLockTable } from './memory-lock-table.js';
+import { createMemoryLockTable, type MemoryLockTable } from './memory-lock-table.js';
+
+export interface OpenMemoryTable extends OpenLockTable {
+  memory: MemoryLockTable;
+}
 
 /** An in-memory table under test. */
-export async function openMemory(options: { promotionLimit?: number }): Promise<OpenLockTable> {
+export async function openMemory(options: { promotionLimit?: number }): Promise<OpenMemoryTable> {
   const table = createMemoryLockTable({ namespace: 'holdfast', ...options });
   await table.start();
   return {
     table,
+    memory: table,
     dump: async (epoch) => {
       const dump = table.dumpState(epoch);
       if (dump === null) throw new Error(`Epoch ${epoch} is not the one in the record.`);
