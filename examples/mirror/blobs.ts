@@ -1,8 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { Layout } from './layout.js';
 import { blobFile } from './layout.js';
 
@@ -15,6 +13,8 @@ export interface StoredBlob extends Blob {
   /** Whether the content was not in the store before. */
   written: boolean;
 }
+
+const chunkBytes = 65_536;
 
 /**
  * Puts the content of a file into the store unless it is there. That a blob which is there now will stay is
@@ -30,34 +30,37 @@ export async function storeBlob(layout: Layout, file: string): Promise<StoredBlo
 async function writeBlob(layout: Layout, file: string): Promise<Blob> {
   await mkdir(layout.temporary, { recursive: true });
   const temporary = join(layout.temporary, randomUUID());
-  const hash = createHash('sha256');
-  let bytes = 0;
-  await pipeline(
-    createReadStream(file),
-    async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        hash.update(chunk);
-        bytes += chunk.length;
-        yield chunk;
-      }
-    },
-    createWriteStream(temporary),
-  );
-  const sha256 = hash.digest('hex');
-  const target = blobFile(layout, sha256);
+  const copy = await open(temporary, 'wx');
+  let blob: Blob;
+  try {
+    blob = await hashFile(file, async (chunk) => void (await copy.appendFile(chunk)));
+  } finally {
+    await copy.close();
+  }
+  const target = blobFile(layout, blob.sha256);
   await mkdir(dirname(target), { recursive: true });
   await rename(temporary, target);
-  return { sha256, bytes };
+  return blob;
 }
 
-async function hashFile(file: string): Promise<Blob> {
+/** Reads the file chunk by chunk, whatever its size; each chunk is valid until `take` has returned. */
+async function hashFile(file: string, take?: (chunk: Buffer) => Promise<void>): Promise<Blob> {
   const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(chunkBytes);
   let bytes = 0;
-  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    bytes += chunk.length;
+  const handle = await open(file);
+  try {
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, chunkBytes);
+      if (bytesRead === 0) return { sha256: hash.digest('hex'), bytes };
+      const chunk = buffer.subarray(0, bytesRead);
+      hash.update(chunk);
+      bytes += bytesRead;
+      await take?.(chunk);
+    }
+  } finally {
+    await handle.close();
   }
-  return { sha256: hash.digest('hex'), bytes };
 }
 
 /** The hashes of all blobs in the store. */

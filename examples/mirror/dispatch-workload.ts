@@ -5,7 +5,7 @@ import { layoutOf } from './layout.js';
 import { gc, publish, sync } from './tasks.js';
 
 /** How much the demo does: hundreds of tasks, some dozens of them waiting at any time. */
-const workload = { tasks: 320, changesAtOnce: 8, backlog: 64 } as const;
+const workload = { tasks: 260, changesAtOnce: 8, backlog: 64 } as const;
 
 export interface WorkloadRun {
   hf: Holdfast;
