@@ -12,8 +12,8 @@ export class BlockingConnection {
   readonly #connection: Connection;
   readonly #main: Connection;
   readonly #graceMs: number;
-  /** The number by which the server knows this connection. */
-  #id = 0;
+  /** The number by which the server knows this connection, or null where it does not tell. */
+  #id: number | null = null;
 
   /** `main` is another connection to the same server: it ends waits. */
   constructor(settings: ConnectionSettings, main: Connection) {
@@ -24,26 +24,22 @@ export class BlockingConnection {
 
   async open(limitMs: number, signal: AbortSignal): Promise<void> {
     await this.#connection.connected(limitMs, signal);
-    this.#id = Number(await this.#connection.send('CLIENT', ['ID']));
+    this.#id = await this.#answer('CLIENT', ['ID'], limitMs).then(Number, () => null);
   }
 
   /** The list that gave an element within the time, or null. Rejects when the connection is lost. */
   async pop(lists: string[], timeoutMs: number, signal: AbortSignal): Promise<string | null> {
     if (signal.aborted) return null;
-    if (timeoutMs <= 0)
-      return poppedFrom(await this.#connection.send('LMPOP', [lists.length, ...lists, 'LEFT']));
+    if (timeoutMs <= 0) return poppedFrom(await this.#answer('LMPOP', [lists.length, ...lists, 'LEFT'], 0));
     let waits = true;
     let unblocked: Promise<void> | undefined;
     const unblock = (): void => void (unblocked ??= this.#unblock(() => waits));
-    const answer = this.#connection.send('BLPOP', [...lists, Math.max(0.001, timeoutMs / 1_000)]);
-    // A half-open connection never answers, and does not fail by itself.
-    const guard = setTimeout(() => this.close(), timeoutMs + this.#graceMs);
     signal.addEventListener('abort', unblock);
     try {
-      return poppedFrom(await answer);
+      const seconds = Math.max(0.001, timeoutMs / 1_000);
+      return poppedFrom(await this.#answer('BLPOP', [...lists, seconds], timeoutMs));
     } finally {
       waits = false;
-      clearTimeout(guard);
       signal.removeEventListener('abort', unblock);
       // Else it could end the next wait on this connection.
       await unblocked;
@@ -54,13 +50,24 @@ export class BlockingConnection {
     this.#connection.close();
   }
 
+  /** A half-open connection never answers, and does not fail by itself: after the time it is closed. */
+  async #answer(command: string, args: (string | number)[], limitMs: number): Promise<unknown> {
+    const guard = setTimeout(() => this.close(), limitMs + this.#graceMs);
+    try {
+      return await this.#connection.send(command, args);
+    } finally {
+      clearTimeout(guard);
+    }
+  }
+
   /**
    * Ends the wait on the server, so that no element goes to a wait that nobody awaits. Several attempts, because
    * the first may overtake the wait itself. Closing the connection is the last resort: the server may have popped
    * an element for it by then.
    */
   async #unblock(waits: () => boolean): Promise<void> {
-    for (let attempt = 1; waits() && attempt <= unblockAttempts && this.#isOnServerOfMain(); attempt++) {
+    for (let attempt = 1; waits() && attempt <= unblockAttempts; attempt++) {
+      if (this.#id === null || !this.#isOnServerOfMain()) break;
       try {
         await this.#main.send('CLIENT', ['UNBLOCK', this.#id]);
       } catch {

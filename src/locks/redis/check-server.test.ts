@@ -68,6 +68,26 @@ describe('a server that the lock table starts on', () => {
     expect(await outcomeOfStart(await urlOfUser(server, '-config', '-client'))).toBeUndefined();
   });
 
+  test('need not let the user manage connections for wake-ups to work', async () => {
+    const server = await start();
+    const table = createRedisLockTable({
+      url: await urlOfUser(server, '-client'),
+      namespace: uniqueNamespace(),
+    });
+    await table.start();
+    const aborting = new AbortController();
+    const aborted = table.waitForWake('1', [], 60_000, aborting.signal);
+    const redis = new Redis(server.url);
+    await waitUntil(async () => (await redis.info('clients')).includes('blocked_clients:1'), 'it waits');
+    aborting.abort();
+    expect(await aborted).toBe('timeout');
+    await waitUntil(async () => (await redis.info('clients')).includes('blocked_clients:0'), 'it is gone');
+    redis.disconnect();
+    await table.wakeAdmission();
+    expect(await table.waitForWake('1', [], 60_000, new AbortController().signal)).toBe('admission');
+    await table.stop();
+  });
+
   test('must be a master', async () => {
     const [server, other] = [await start(), await start()];
     const redis = new Redis(server.url);
