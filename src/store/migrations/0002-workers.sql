@@ -18,4 +18,3 @@ CREATE TABLE holdfast.workers (
   identity jsonb NOT NULL
 ) WITH (fillfactor = 50);
 
-CREATE INDEX workers_by_name ON holdfast.workers (name, incarnation);

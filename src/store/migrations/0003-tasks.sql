@@ -81,6 +81,9 @@ CREATE TABLE holdfast.tasks (
   CONSTRAINT lane_fits CHECK (octet_length(lane) <= 2500),
   CONSTRAINT resources_fit CHECK (cardinality(exclusive) + cardinality(shared) <= 1000)
 ) WITH (
+  -- Room for the next versions of the rows on their own pages, whose dead versions are pruned as the pages fill: a
+  -- task goes through three or four.
+  fillfactor = 50,
   -- Every change of state leaves dead index entries at the front of what admission reads.
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_threshold = 5000,
