@@ -21,7 +21,11 @@ export interface Store {
   rebuild<T>(build: (rebuild: Rebuild) => Promise<T>): Promise<T>;
 
   // Dispatch and reading
-  /** Inserts tasks in one round trip, in `queryable` when given (a caller's transaction). */
+  /**
+   * Inserts tasks in one round trip, in `queryable` when given (a caller's transaction). A task whose id is there
+   * already stays as it is. Throws InvalidTask for what the table cannot hold. `notify`: the commit sends a NOTIFY
+   * on the channel of the namespace.
+   */
   insertTasks(tasks: NewTask[], options?: { queryable?: Queryable; notify?: boolean }): Promise<void>;
   getTask(id: string): Promise<TaskRow | null>;
   /** Newest first, without payloads and results. */
@@ -44,7 +48,10 @@ export interface Store {
   finishTasks(worker: string, finishes: Finish[]): Promise<FinishOutcome[]>;
   /** Raises the entry of each task that waits with it, or that this worker runs with it. */
   giveBackTasks(worker: string, tasks: TaskEntry[]): Promise<GiveBackOutcome[]>;
-  /** Gives back once, with more resources, a running task whose hold lacks some; `refused` the second time. */
+  /**
+   * Gives back once, with other resources (the full lists, normalised), a running task whose hold lacks some;
+   * `refused` the second time.
+   */
   readmitWithResources(
     worker: string,
     task: TaskEntry & { exclusive: string[]; shared: string[] },
@@ -121,11 +128,17 @@ export interface Admission {
     afterPlace: string;
     limit: number;
   }): Promise<HoldSource[]>;
-  /** Marks tasks as admitted; returns those that did not wait with that entry any more. */
+  /**
+   * Marks tasks as admitted; returns those that did not wait with that entry any more. Their claims wait until the
+   * pass commits, so the batch that was marked should be its last.
+   */
   markAdmitted(epoch: string, tasks: TaskEntry[]): Promise<RefusedMark[]>;
 }
 
-/** `runs`: the task runs with that very entry, so its hold must stay. */
+/**
+ * `runs`: the task runs with that very entry, or somebody is changing its row at this moment (claiming it, most
+ * likely), so its hold must stay. In the second case the next pass finds it unmarked again.
+ */
 export interface RefusedMark extends TaskEntry {
   runs: boolean;
 }
