@@ -23,10 +23,12 @@ export async function runDemo(
   global: GlobalOptions,
 ): Promise<DemoResult> {
   const started = performance.now();
+  const progress = new DemoProgress();
+  if (setting.mode === 'embedded') await progress.step('Opening the embedded database …');
   const { hf } = await openHoldfast(placeOf(setting, global), { tasks: demo.tasks });
   try {
     await hf.migrate();
-    const { workers, slots, report } = await runOn(hf, demo, setting, global);
+    const { workers, slots, report } = await runOn(hf, demo, { setting, global, progress });
     const seconds = Math.round(performance.now() - started) / 1_000;
     const { ok, tasks, verified, locksLeft, ...others } = report;
     return { ok, tasks, verified, locksLeft, seconds, mode: setting.mode, workers, slots, ...others };
@@ -42,10 +44,8 @@ function placeOf({ dataDir }: DemoSetting, global: GlobalOptions): GlobalOptions
 async function runOn(
   hf: Holdfast,
   demo: MirrorDemo,
-  setting: DemoSetting,
-  global: GlobalOptions,
+  { setting, global, progress }: { setting: DemoSetting; global: GlobalOptions; progress: DemoProgress },
 ): Promise<{ workers: number; slots: number; report: MirrorReport }> {
-  const progress = new DemoProgress();
   using interruption = watchForInterruption();
   await progress.step(`Copying packages to ${setting.mirror} …`);
   const prepared = await demo.prepareMirror(setting.mirror);
