@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ada, bob, epoch, hold, lane, TableInEpoch } from '../conformance/harness.conformance.js';
+import type { Owner } from '../../owner.js';
 import { brokenInvariants } from '../invariants.js';
-import { openMemory } from './open-memory.conformance.js';
+import { openMemory, type OpenMemoryTable } from './open-memory.conformance.js';
 
 type Act = (current: TableInEpoch) => Promise<unknown>;
 
@@ -66,35 +67,58 @@ const operations: Record<string, { before: Act; dies: Act; repairs?: Act }> = {
   },
 };
 
+const lanes = [lane, 'r1', 'r2', 'r3'];
+
 class Died extends Error {}
 
-test.each(Object.entries(operations))(
-  '%s: dead at any write, it is repaired',
-  async (_, { before, dies, repairs }) => {
+/** Runs it until it dies before its n-th write. Returns whether it ended alive. */
+async function endsAlive(
+  under: OpenMemoryTable,
+  write: number,
+  act: () => Promise<unknown>,
+): Promise<boolean> {
+  let left = write;
+  under.memory.state.beforeWrite = () => {
+    if (left-- <= 0) throw new Died();
+  };
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (error instanceof Died) return false;
+    throw error;
+  } finally {
+    under.memory.state.beforeWrite = null;
+  }
+}
+
+/** As a worker does at its beat: what its registry names and nobody of it owns is released, which drops it. */
+async function dropUnowned({ table }: TableInEpoch, owner: Owner): Promise<void> {
+  for (const { task, entry } of await table.readRegistry(epoch, owner, { after: null, limit: 9 })) {
+    if (entry === null) await table.release(epoch, [{ task, entry: 1, owner }]);
+  }
+}
+
+describe.each([
+  ['repaired at once', false],
+  ['repaired after others went on', true],
+])('a call that dies, %s', (_, othersFirst) => {
+  test.each(Object.entries(operations))('%s, at any write', async (_, { before, dies, repairs }) => {
     let write = 0;
     for (let ended = false; !ended; write++) {
       const under = await openMemory({ promotionLimit: 2 });
       const current = await new TableInEpoch(under).begin();
       await before(current);
-      let left = write;
-      under.memory.state.beforeWrite = () => {
-        if (left-- <= 0) throw new Died();
-      };
-      ended = await dies(current).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof Died) return false;
-          throw error;
-        },
-      );
-      under.memory.state.beforeWrite = null;
+      ended = await endsAlive(under, write, () => dies(current));
       expect(brokenInvariants(await current.dump(), { unrepaired: true })).toEqual([]);
+      if (othersFirst) await current.release(bob, ...(await current.claimTasks(bob, 9, lanes)));
       await (repairs ?? dies)(current);
+      await dropUnowned(current, ada);
       // What a claim that died left ready, or a lane that it left listed, is for the next claim of the lane.
-      await current.claim(bob, 9, [lane, 'r1', 'r2', 'r3']);
+      await current.claim(bob, 9, lanes);
       await current.table.continuePromotions(epoch);
       await current.expectSound();
     }
     expect(write).toBeGreaterThan(4);
-  },
-);
+  });
+});

@@ -25,7 +25,7 @@ function moveOne(call: Call, item: Move): MoveAnswer {
     handOut(call, hold, item.nextEntry);
     return dropped(call, owner, item.task, 'moved');
   }
-  if (hold.owner === null && hold.entry === item.nextEntry && hold.status === 'granted') {
+  if (hold.entry === item.nextEntry && hold.status === 'granted') {
     makeReady(call, hold.lane, hold);
     return dropped(call, owner, item.task, 'moved');
   }
