@@ -6,7 +6,16 @@ import { servedLanes } from './served-lanes.js';
 
 /** At most so many tasks are entered and marked in one transaction: their claims wait for its commit. */
 export const tasksPerPass = 500;
+const fewestTasksPerPass = 20;
 const pagesPerPass = 20;
+
+/**
+ * How many tasks the next pass takes. The server ends a pass that stalls, so one that was ended is repeated with
+ * half as many: on a machine that is overloaded, small steps get there.
+ */
+export function nextPassSize(size: number, outcome: 'done' | 'failed'): number {
+  return outcome === 'done' ? Math.min(size * 2, tasksPerPass) : Math.max(size / 2, fewestTasksPerPass);
+}
 
 /** Before every place. */
 export const firstPlace = '0';
@@ -25,6 +34,8 @@ export interface PassRequest {
   afterPlace: string;
   /** What live workers serve. */
   offers: Offer[];
+  /** At most so many tasks. */
+  limit: number;
 }
 
 /**
@@ -34,11 +45,12 @@ export interface PassRequest {
  */
 export async function admissionPass(
   { store, table }: Pick<Incarnation, 'store' | 'table'>,
-  { epoch, afterPlace, offers }: PassRequest,
+  request: PassRequest,
 ): Promise<PassOutcome> {
+  const { epoch } = request;
   const outcome = await store.admissionPass<PassOutcome>(async (admission) => {
     if (admission.epoch !== epoch) return { status: 'epoch' };
-    const admitted = await admitPages(table, admission, { epoch, afterPlace, offers });
+    const admitted = await admitPages(table, admission, request);
     if (admitted.status !== 'done') return admitted;
     // Last, and entered by a later pass: a claim would not see before the commit that the time has come.
     const due = await admission.makeDue(tasksPerPass);
@@ -50,18 +62,18 @@ export async function admissionPass(
 async function admitPages(
   table: Incarnation['table'],
   admission: Admission,
-  { epoch, afterPlace, offers }: PassRequest,
+  { epoch, afterPlace, offers, limit }: PassRequest,
 ): Promise<PassOutcome> {
   const lanes = servedLanes(await admission.lanesToAdmit(epoch), offers);
   if (lanes.length === 0) return done(0, null, []);
   let after = afterPlace;
   for (let page = 0; page < pagesPerPass; page += 1) {
-    const tasks = await admission.tasksToAdmit({ epoch, lanes, afterPlace: after, limit: tasksPerPass });
+    const tasks = await admission.tasksToAdmit({ epoch, lanes, afterPlace: after, limit });
     after = tasks.at(-1)?.place ?? after;
     const answers = tasks.length === 0 ? [] : await table.enter(epoch, admission.pass, tasks.map(holdOf));
     if (answers === 'older-pass') return { status: 'older-pass' };
     const { admitted, takeOuts } = await mark(admission, epoch, tasks, answers);
-    if (tasks.length < tasksPerPass) return done(admitted, null, takeOuts);
+    if (tasks.length < limit) return done(admitted, null, takeOuts);
     // A page of busy tasks only is paged beyond: the release of their holds wakes admission.
     if (admitted > 0) return done(admitted, after, takeOuts);
   }

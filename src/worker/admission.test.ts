@@ -5,7 +5,7 @@ import { serverPlace, type Place } from '../../test/worker/place.js';
 import { startWorker } from '../../test/worker/test-worker.js';
 import { laneText } from '../lane.js';
 import { defineTask } from '../tasks/definition.js';
-import { admissionPass, firstPlace, tasksPerPass, type PassOutcome } from './admission-pass.js';
+import { admissionPass, firstPlace, nextPassSize, tasksPerPass, type PassOutcome } from './admission-pass.js';
 
 let place: Place;
 let epoch: string;
@@ -25,7 +25,7 @@ function pass(
   ports: Partial<Pick<Place, 'store' | 'table'>> = {},
   afterPlace = firstPlace,
 ): Promise<PassOutcome> {
-  return admissionPass({ ...place, ...ports }, { epoch, afterPlace, offers });
+  return admissionPass({ ...place, ...ports }, { epoch, afterPlace, offers, limit: tasksPerPass });
 }
 
 async function dispatch(count: number, resource = 'r'): Promise<string[]> {
@@ -58,9 +58,22 @@ test('tasks are admitted in order of place, a batch a pass, until none is left',
   expect([lock?.holders[0]?.task, ...(lock?.waiting ?? []).map(({ task }) => task)]).toEqual(ids);
 });
 
+test('passes that the server ends become smaller, down to 20 tasks, and grow again', () => {
+  let size = tasksPerPass;
+  for (let failure = 0; failure < 10; failure += 1) size = nextPassSize(size, 'failed');
+  expect(size).toBe(20);
+  for (let pass = 0; pass < 10; pass += 1) size = nextPassSize(size, 'done');
+  expect(size).toBe(tasksPerPass);
+});
+
 test('a lane that no live worker serves is left alone', async () => {
   await dispatch(1);
-  const outcome = await admissionPass(place, { epoch, afterPlace: firstPlace, offers: [] });
+  const outcome = await admissionPass(place, {
+    epoch,
+    afterPlace: firstPlace,
+    offers: [],
+    limit: tasksPerPass,
+  });
   expect(outcome).toMatchObject({ status: 'done', admitted: 0 });
 });
 
@@ -181,6 +194,11 @@ test('one pass at a time', async () => {
 test('a pass in an epoch that is not the committed one does nothing', async () => {
   await dispatch(1);
   const older = String(BigInt(epoch) - 1n);
-  const outcome = await admissionPass(place, { epoch: older, afterPlace: firstPlace, offers });
+  const outcome = await admissionPass(place, {
+    epoch: older,
+    afterPlace: firstPlace,
+    offers,
+    limit: tasksPerPass,
+  });
   expect(outcome).toEqual({ status: 'epoch' });
 });

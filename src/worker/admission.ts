@@ -1,7 +1,7 @@
 import type { TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { Offer } from './served-lanes.js';
-import { admissionPass, firstPlace } from './admission-pass.js';
+import { admissionPass, firstPlace, nextPassSize, type PassOutcome, tasksPerPass } from './admission-pass.js';
 import { inCurrentEpoch, onLoopError } from './incarnation.js';
 import { Loop } from './loop.js';
 
@@ -34,6 +34,7 @@ export class AdmissionLoop {
   #woken = true;
   #busy = 0;
   #next = firstPlace;
+  #passSize = tasksPerPass;
 
   constructor(incarnation: Incarnation, own: Offer) {
     this.#incarnation = incarnation;
@@ -77,8 +78,7 @@ export class AdmissionLoop {
     const woken = this.#woken;
     this.#woken = false;
     if (!woken && !(await this.#incarnation.store.admissionNeeded(epoch))) return this.#idle();
-    const request = { epoch, afterPlace: this.#next, offers: await this.#servingOffers() };
-    const outcome = await admissionPass(this.#incarnation, request);
+    const outcome = await this.#pass(epoch, await this.#servingOffers());
     if (outcome.status === 'busy-elsewhere') return busyPausesMs[this.#busy++] ?? busyPauseMs;
     this.#busy = 0;
     if (outcome.status === 'epoch') this.#incarnation.epoch.refused(epoch);
@@ -88,6 +88,18 @@ export class AdmissionLoop {
     if (outcome.next !== null) this.#woken = true;
     // What was dispatched during a pass may have woken another process, which found the lock taken.
     return outcome.admitted > 0 || this.#woken || this.#takeOuts !== null ? 0 : this.#idle();
+  }
+
+  async #pass(epoch: string, offers: Offer[]): Promise<PassOutcome> {
+    const request = { epoch, afterPlace: this.#next, offers, limit: Math.floor(this.#passSize) };
+    try {
+      const outcome = await admissionPass(this.#incarnation, request);
+      if (outcome.status === 'done') this.#passSize = nextPassSize(this.#passSize, 'done');
+      return outcome;
+    } catch (error) {
+      this.#passSize = nextPassSize(this.#passSize, 'failed');
+      throw error;
+    }
   }
 
   /** Not all at the same time: the polls of a fleet are spread. */
