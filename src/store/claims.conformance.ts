@@ -170,6 +170,7 @@ export function claimsConformance(open: () => Promise<OpenStore>): void {
         { task: foreign.id, entry: 1, nextEntry: 'refused' },
       ]);
       expect(given[0]).toEqual({ task: id, entry: 1, nextEntry: 2 });
+      expect(given[3]).toEqual({ task: id, entry: 7, nextEntry: 'refused' });
       const back = await mustGet(store, id);
       expect(back).toMatchObject({ state: 'waiting', entry: 2, attempt: 0, place: row.place, worker: null });
       expect(await mustGet(store, waiting.id)).toMatchObject({ state: 'waiting', entry: 2, attempt: 0 });
@@ -213,6 +214,32 @@ export function claimsConformance(open: () => Promise<OpenStore>): void {
       await store.giveBackTasks(bare.worker, [{ task: bare.id, entry: 1 }]);
       const again = await claimOne(store, bare.worker, { task: bare.id, entry: 2 });
       expect(again.progress).toEqual([]);
+    });
+
+    test('two entries of one task in one call are told apart', async () => {
+      const { store } = opened;
+      const worker = await register(store);
+      const { id } = await insertOne(store);
+      const both = [2, 1].map((entry) => ({ task: id, entry }));
+      const claims = both.map(({ entry }) => claimOf(id, entry));
+      expect(await store.claimTasks({ worker, epoch, claims })).toMatchObject({
+        claimed: [{ id, entry: 1 }],
+        refused: [{ task: id, entry: 2, runsHere: false }],
+      });
+      const error = { code: 'Boom', message: 'boom' };
+      const retries = both.map((task) => ({ ...task, state: 'retry' as const, error, delayMs: 0 }));
+      expect((await store.finishTasks(worker, retries)).map(({ outcome }) => outcome)).toEqual([
+        'refused',
+        'finished',
+      ]);
+      const refused = await store.admissionPass((admission) => admission.markAdmitted(epoch, both));
+      expect(refused).toEqual([{ task: id, entry: 1, runs: false }]);
+      await claimOne(store, worker, { task: id, entry: 2 });
+      const finishes = both.map((task) => ({ ...task, state: 'completed' as const, result: 1 }));
+      expect((await store.finishTasks(worker, finishes)).map(({ outcome }) => outcome)).toEqual([
+        'finished',
+        'refused',
+      ]);
     });
 
     test('runningOf names what the worker runs, and nothing else', async () => {

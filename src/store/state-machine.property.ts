@@ -92,7 +92,7 @@ export function stateMachineProperty(open: () => Promise<OpenStore>): void {
             }
           },
         ),
-        { numRuns: 60, interruptAfterTimeLimit: 20_000 },
+        { numRuns: opened.database.kind === 'postgres' ? 60 : 20, interruptAfterTimeLimit: 20_000 },
       );
     }, 60_000);
   });

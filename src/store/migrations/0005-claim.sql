@@ -31,7 +31,7 @@ DECLARE
   committed_epoch bigint;
   claimer text;
   rows tid[];
-  claimed uuid[];
+  claimed bigint[];
   row_fences text[];
 BEGIN
   PERFORM holdfast.require_read_committed();
@@ -50,9 +50,10 @@ BEGIN
     RETURN;
   END IF;
 
-  SELECT array_agg(free.version), array_agg(c.id), array_agg(c.fence) INTO rows, claimed, row_fences
+  SELECT array_agg(free.version), array_agg(c.ordinal), array_agg(c.fence) INTO rows, claimed, row_fences
   FROM (
-    SELECT * FROM unnest(claim_tasks.ids, claim_tasks.entries, claim_tasks.fences) AS u (id, entry, fence)
+    SELECT * FROM unnest(claim_tasks.ids, claim_tasks.entries, claim_tasks.fences) WITH ORDINALITY
+      AS u (id, entry, fence, ordinal)
     ORDER BY u.id
   ) c
   CROSS JOIN LATERAL (
@@ -74,13 +75,13 @@ BEGIN
   END IF;
   RETURN QUERY
   SELECT CASE WHEN here.runs THEN 'runs-here' ELSE 'refused' END, c.id, c.entry, NULL::holdfast.tasks
-  FROM unnest(claim_tasks.ids, claim_tasks.entries) AS c (id, entry)
+  FROM unnest(claim_tasks.ids, claim_tasks.entries) WITH ORDINALITY AS c (id, entry, ordinal)
   LEFT JOIN LATERAL (
     SELECT true AS runs FROM holdfast.tasks t
     WHERE t.id = c.id AND t.entry = c.entry AND t.worker + 0 = claim_tasks.worker
       AND t.state || '' IN ('running', 'canceling', 'rolling_back')
     LIMIT 1
   ) here ON true
-  WHERE c.id NOT IN (SELECT unnest(claimed));
+  WHERE c.ordinal NOT IN (SELECT unnest(claimed));
 END
 $$;

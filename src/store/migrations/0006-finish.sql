@@ -24,11 +24,11 @@ BEGIN
 END
 $$;
 
--- Final states and retries. Returns the ids of the tasks that changed. `states` are completed, failed or retry;
+-- Final states and retries. Returns the tasks that changed, with the entries that they were finished in. `states` are completed, failed or retry;
 -- `results` and `errors` are JSON texts; `delays` in milliseconds. A retry waits at a new place, once it is due.
 CREATE FUNCTION holdfast.finish_tasks(
   worker bigint, ids uuid[], entries integer[], states text[], results text[], errors text[], delays bigint[]
-) RETURNS SETOF uuid
+) RETURNS TABLE (finished uuid, finished_entry integer)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
@@ -49,7 +49,7 @@ BEGIN
     WHERE states[l.ordinal] <> 'retry'
   ) f
   WHERE t.ctid = f.version
-  RETURNING t.id;
+  RETURNING t.id, t.entry;
 
   IF 'retry' <> ALL (states) THEN
     RETURN;
@@ -66,6 +66,6 @@ BEGIN
     WHERE states[l.ordinal] = 'retry'
   ) f
   WHERE t.ctid = f.version
-  RETURNING t.id;
+  RETURNING t.id, t.entry - 1;
 END
 $$;

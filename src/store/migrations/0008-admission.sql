@@ -10,10 +10,10 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 DECLARE
   rows tid[];
-  marked uuid[];
+  marked bigint[];
 BEGIN
-  SELECT array_agg(free.version), array_agg(c.id) INTO rows, marked
-  FROM unnest(mark_admitted.ids, mark_admitted.entries) AS c (id, entry)
+  SELECT array_agg(free.version), array_agg(c.ordinal) INTO rows, marked
+  FROM unnest(mark_admitted.ids, mark_admitted.entries) WITH ORDINALITY AS c (id, entry, ordinal)
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
     WHERE t.id = c.id AND t.entry = c.entry AND t.state || '' = 'waiting'
@@ -29,14 +29,14 @@ BEGIN
   END IF;
   RETURN QUERY
   SELECT c.id, c.entry, coalesce(now_there.entered, false)
-  FROM unnest(mark_admitted.ids, mark_admitted.entries) AS c (id, entry)
+  FROM unnest(mark_admitted.ids, mark_admitted.entries) WITH ORDINALITY AS c (id, entry, ordinal)
   LEFT JOIN LATERAL (
     SELECT true AS entered FROM holdfast.tasks t
     WHERE t.id = c.id AND t.entry = c.entry
       AND t.state || '' IN ('waiting', 'running', 'canceling', 'rolling_back')
     LIMIT 1
   ) now_there ON true
-  WHERE c.id NOT IN (SELECT unnest(marked));
+  WHERE c.ordinal NOT IN (SELECT unnest(marked));
 END
 $$;
 

@@ -1,3 +1,4 @@
-SELECT f.id FROM holdfast.finish_tasks(
+SELECT f.finished AS task, f.finished_entry AS entry
+FROM holdfast.finish_tasks(
   $1::bigint, $2::uuid[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::bigint[]
-) AS f (id)
+) f

@@ -1,12 +1,12 @@
 import type { Run } from '../run.js';
-import type { Finish, FinishOutcome } from '../store.js';
+import type { Finish, FinishOutcome, TaskEntry } from '../store.js';
 import { sqlFile } from '../sql-file.js';
 
 const sql = sqlFile(import.meta.url, './finish-tasks.sql');
 
 export async function finishTasks(run: Run, worker: string, finishes: Finish[]): Promise<FinishOutcome[]> {
   if (finishes.length === 0) return [];
-  const rows = await run<{ id: string }>(sql, [
+  const rows = await run<TaskEntry>(sql, [
     worker,
     finishes.map(({ task }) => task),
     finishes.map(({ entry }) => entry),
@@ -15,10 +15,10 @@ export async function finishTasks(run: Run, worker: string, finishes: Finish[]):
     finishes.map((finish) => (finish.state === 'completed' ? null : JSON.stringify(finish.error))),
     finishes.map((finish) => (finish.state === 'retry' ? Math.ceil(finish.delayMs) : 0)),
   ]);
-  const finished = new Set(rows.map(({ id }) => id));
+  const finished = new Set(rows.map(({ task, entry }) => `${task} ${entry}`));
   return finishes.map(({ task, entry }) => ({
     task,
     entry,
-    outcome: finished.has(task) ? 'finished' : 'refused',
+    outcome: finished.has(`${task} ${entry}`) ? 'finished' : 'refused',
   }));
 }

@@ -13,5 +13,8 @@ export async function giveBackTasks(
   const values = [worker, tasks.map(({ task }) => task), tasks.map(({ entry }) => entry)];
   const rows = await run<{ task: string; nextEntry: number }>(sql, values);
   const nextEntries = new Map(rows.map(({ task, nextEntry }) => [task, nextEntry]));
-  return tasks.map(({ task, entry }) => ({ task, entry, nextEntry: nextEntries.get(task) ?? 'refused' }));
+  return tasks.map(({ task, entry }) => {
+    const nextEntry = nextEntries.get(task);
+    return { task, entry, nextEntry: nextEntry === entry + 1 ? nextEntry : 'refused' };
+  });
 }
