@@ -2,6 +2,7 @@ import type { DemoResult } from './demo.js';
 import type { DemoSetting } from './demo-setting.js';
 import type { DemoWorkers } from './demo-workers.js';
 import type { PreparedMirror } from './mirror-demo.js';
+import type { GlobalOptions } from './global-options.js';
 import { textFields } from './text-table.js';
 import { bytesText } from './texts.js';
 
@@ -52,13 +53,11 @@ export function demoText(result: DemoResult): string {
 }
 
 /** What to do after the demo. */
-export function demoHints(setting: DemoSetting): string {
-  const [command, flags] = [
-    'holdfast',
-    setting.dataDir === null ? '' : ` --embedded --data-dir ${setting.dataDir}`,
-  ];
-  if (setting.mode === 'embedded' && setting.temporary) {
-    return `\nKeep the tasks to look at them: ${command} demo --data-dir .holdfast\n`;
+export function demoHints({ mode, dataDir, temporary }: DemoSetting, { namespace }: GlobalOptions): string {
+  if (mode === 'embedded' && temporary) {
+    return '\nKeep the tasks to look at them: holdfast demo --data-dir .holdfast\n';
   }
-  return `\nLook at what ran: ${command} tasks list --limit 10${flags}\n`;
+  const place = dataDir === null ? [] : ['--embedded', '--data-dir', dataDir];
+  if (namespace !== undefined) place.push('--namespace', namespace);
+  return `\nLook at what ran: ${['holdfast tasks list --limit 10', ...place].join(' ')}\n`;
 }

@@ -5,7 +5,6 @@ import { HoldfastError } from '../errors.js';
 const remedies: Partial<Record<ErrorCode, string>> = {
   NotConfigured:
     'Set HOLDFAST_DATABASE_URL and HOLDFAST_REDIS_URL, give --database-url and --redis-url, or ask for --embedded.',
-  WrongSchema: 'Run `holdfast migrate`; `holdfast migrate --check` tells what is pending.',
   Unavailable:
     'Check that the server runs and that its URL, network and credentials are right; then try again.',
   DataDirLocked: 'Stop the other process, or give another folder with --data-dir.',

@@ -26,6 +26,8 @@ export async function runWorker(worker: Worker, log: Logger): Promise<void> {
   interruption.signal.addEventListener('abort', stop);
   // A parent that keeps a channel open is a supervisor: its tasks must not outlive it unseen.
   process.once('disconnect', stop);
+  // Gone already. Without such a parent this is undefined.
+  if (Object.is(process.connected, false)) stop();
   try {
     await worker.run();
   } finally {

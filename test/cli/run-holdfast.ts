@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const bin = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+/** The built command line. */
+export const bin: string = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** The file with the tasks that these tests run. */
 export const taskFile: string = fileURLToPath(new URL('fixtures/tasks.mjs', import.meta.url));

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Holdfast } from '../../src/index.js';
+import type { Started } from './run-holdfast.js';
+import { createHoldfast } from '../../src/index.js';
+import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
+import { waitUntil } from '../helpers/wait-until.js';
+import { bin, startHoldfast, taskFile } from './run-holdfast.js';
+
+const namespace = uniqueNamespace();
+const env = {
+  HOLDFAST_DATABASE_URL: sharedPostgresUrl(),
+  HOLDFAST_REDIS_URL: sharedRedisUrl(),
+  HOLDFAST_NAMESPACE: namespace,
+};
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let hf: Holdfast;
+
+beforeAll(async () => {
+  hf = await createHoldfast({
+    database: sharedPostgresUrl(),
+    redis: sharedRedisUrl(),
+    namespace,
+    migrate: true,
+  });
+});
+afterAll(async () => {
+  await hf.close();
+  await dropNamespace(namespace);
+});
+
+/** A worker with a handler that runs, heeds no signal, and never ends. */
+async function busyWorker(...flags: string[]): Promise<Started> {
+  const worker = startHoldfast(['worker', '--tasks', taskFile, '--name', 'busy', ...flags], { env });
+  const { id } = await hf.dispatch('test.hold', { until: '/nonexistent' });
+  await waitUntil(async () => (await hf.tasks.get(id)).state === 'running', 'the task to run', 30_000);
+  return worker;
+}
+
+describe('holdfast worker', () => {
+  it('that was fenced exits 1, whatever its handlers do', async () => {
+    const worker = await busyWorker('--ttl', '2s');
+    worker.child.kill('SIGSTOP');
+    // Its deadline has passed when others may declare it dead.
+    const frozen = performance.now();
+    await waitUntil(() => performance.now() - frozen > 2_500, 'the deadline to pass');
+    worker.child.kill('SIGCONT');
+    expect(await worker.ended).toMatchObject({ status: 1 });
+    expect(worker.stderr).toMatch(/"msg":"fenced: it may no longer act"/);
+  });
+
+  it('waits for its tasks at the first SIGTERM, and ends at the second', async () => {
+    const worker = await busyWorker();
+    worker.child.kill('SIGTERM');
+    await waitUntil(() => worker.stderr.includes('stops: '), 'the worker to say that it stops');
+    expect(worker.child.exitCode).toBeNull();
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ status: null });
+  });
+
+  it('stops in order when the process that started it is gone', async () => {
+    const child = spawn(process.execPath, [bin, 'worker', '--tasks', taskFile, '--name', 'child'], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+    });
+    if (child.stdout !== null) await once(child.stdout, 'data');
+    child.disconnect();
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    const { workers } = await hf.workers.list();
+    expect(workers.filter(({ name }) => name === 'child')).toEqual([]);
+  });
+});
