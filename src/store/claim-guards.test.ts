@@ -74,7 +74,7 @@ describe('a claim', () => {
   test('under way is waited for by a rebuild, which then finds the task running', async () => {
     await claimInOpenTransaction(task);
     const rebuilding = opened.store.rebuild((rebuild) => rebuild.runningLike({ after: null, limit: 1_000 }));
-    await untilCallsWait(watch, 'pg_advisory_xact_lock');
+    await untilCallsWait(watch, inSchema('lock_key'));
     await other.query('COMMIT');
     expect((await rebuilding).map(({ id }) => id)).toContain(task);
   });
