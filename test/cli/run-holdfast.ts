@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 
 /** The built command line. */
 export const bin: string = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -30,6 +31,13 @@ export interface Started {
   ended: Promise<Ended>;
 }
 
+const running = new Set<ChildProcess>();
+
+// What a failed test has left.
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** Starts the built command line. */
 export function startHoldfast(args: string[], { env = {}, stdin, cwd }: RunOptions = {}): Started {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'));
@@ -38,6 +46,8 @@ export function startHoldfast(args: string[], { env = {}, stdin, cwd }: RunOptio
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),
   });
+  running.add(child);
+  child.once('close', () => running.delete(child));
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
