@@ -16,6 +16,9 @@ export interface ConnectionSettings {
 
 const keepAliveMs = 10_000;
 
+/** How many times as long a first connection may take while no attempt has failed. */
+const slowStartFactor = 4;
+
 /**
  * One connection to the server of the namespace. Commands are bounded in time, are never queued while there is no
  * connection, and never sent twice by themselves: each of these would execute a command that its caller has given
@@ -60,6 +63,9 @@ export class Connection {
     if (this.#closed) throw new Unavailable('The lock table was stopped.');
     if (redis.status === 'wait') this.#connect();
     if (await becomesReady(redis, limitMs, signal)) return;
+    // Nothing has failed: it is this process that is slow, busy with starting as it may be.
+    const slow = this.#lastError === undefined && signal?.aborted !== true;
+    if (slow && (await becomesReady(redis, slowStartFactor * limitMs, signal))) return;
     const cause = this.#lastError;
     const why = cause instanceof Error ? cause.message : 'no connection came about in time';
     throw new Unavailable(`Redis cannot be reached: ${why}.`, { cause });
@@ -103,6 +109,7 @@ export class Connection {
 }
 
 function becomesReady(redis: Redis, limitMs: number, signal?: AbortSignal): Promise<boolean> {
+  if (redis.status === 'ready') return Promise.resolve(true);
   return new Promise((resolve) => {
     const settle = (ready: boolean): void => {
       clearTimeout(timer);
