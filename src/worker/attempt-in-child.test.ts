@@ -54,6 +54,14 @@ test('an attempt whose child was killed has failed, with the reason', async () =
   });
 });
 
+test('a task whose files cannot be imported in the child fails, with what was thrown there', async () => {
+  const broken = fileURLToPath(new URL('./child-fixtures/throws-at-import.mjs', import.meta.url));
+  await startWorker(place, { taskFiles: [broken], isolation: 'child' });
+  const { id } = await place.dispatcher.dispatch('echo');
+  const { error } = await inState(place, id, 'failed');
+  expect(error?.message).toContain('broken at import');
+});
+
 test('what is thrown in a child fails as it would here', async () => {
   await startWorker(place, inChildren);
   const thrown = await place.dispatcher.dispatch('throw');

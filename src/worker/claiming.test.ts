@@ -6,7 +6,7 @@ import { overriding } from '../../test/worker/overriding.js';
 import { serverPlace, type Place } from '../../test/worker/place.js';
 import { holdsGone, inState, startWorker } from '../../test/worker/test-worker.js';
 import { Unavailable } from '../errors.js';
-import { EpochRefused } from '../locks/lock-table.js';
+import { type ClaimedHold, EpochRefused } from '../locks/lock-table.js';
 import { ownerText } from '../owner.js';
 import type { ClaimOutcome, TaskRow } from '../store/store.js';
 import { defineTask } from '../tasks/definition.js';
@@ -46,6 +46,16 @@ function withFirstClaim(
       return (claims += 1) === 1 ? first(claim, request.claims) : claim();
     },
   });
+}
+
+/** Of the only worker. */
+async function fourBeats(): Promise<void> {
+  const counter = async (): Promise<number> => {
+    const [row] = await place.store.listWorkers({ after: null, limit: 1 });
+    return Number(row?.counter);
+  };
+  const before = await counter();
+  await waitUntil(async () => (await counter()) >= before + 4, 'four beats have passed');
 }
 
 async function onceRun(id: string, entry: number): Promise<TaskRow> {
@@ -219,6 +229,30 @@ test('a running task is not taken for unknown while its end is written and its h
   expect(place.lines.filter(({ message }) => message.includes('gives back'))).toEqual([]);
 });
 
+test('a hold that is claimed twice, by whatever mistake, does not disturb the task that runs with it', async () => {
+  const finish = latch();
+  place.definitions.set('long', defineTask({ name: 'long', run: () => finish.opened }));
+  let first: ClaimedHold[] = [];
+  let repeated = 0;
+  const table = overriding(place.table, {
+    claim: async (epoch, request) => {
+      const answer = await place.table.claim(epoch, request);
+      if (answer === 'unlisted') return answer;
+      if (answer.holds.length > 0) first = answer.holds;
+      else if (first.length > 0 && (repeated += 1) === 1) return { ...answer, holds: first };
+      return answer;
+    },
+  });
+  const worker = await startWorker(place, { table, ttlMs: 1_000 });
+  const { id } = await place.dispatcher.dispatch('long');
+  await waitUntil(() => repeated > 0, 'it was claimed twice');
+  await fourBeats();
+  expect(await place.store.getTask(id)).toMatchObject({ state: 'running', entry: 1 });
+  finish.open();
+  expect(await inState(place, id, 'completed')).toMatchObject({ entry: 1, attempt: 1 });
+  await worker.stop();
+});
+
 test('a worker whose owner is not listed lists itself', async () => {
   const worker = await startWorker(place);
   const epoch = await place.epoch.get();
@@ -271,12 +305,7 @@ test('a claim that is under way for several beats is not taken for unknown', asy
   const worker = await startWorker(place, { table, ttlMs: 1_000 });
   const { id } = await place.dispatcher.dispatch('job');
   await waitUntil(() => claims === 1, 'the claim is under way');
-  const counter = async (): Promise<number> => {
-    const [row] = await place.store.listWorkers({ after: null, limit: 1 });
-    return Number(row?.counter);
-  };
-  const before = await counter();
-  await waitUntil(async () => (await counter()) >= before + 4, 'four beats have passed');
+  await fourBeats();
   beats.open();
   await onceRun(id, 1);
   await worker.stop();

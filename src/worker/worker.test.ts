@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { embeddedPlace, serverPlace, type Place } from '../../test/worker/place.js';
@@ -240,7 +241,10 @@ describe.each([
     const running = await place.dispatcher.dispatch('long');
     await inState(place, running.id, 'running');
     const waiting = await place.dispatcher.dispatch('long');
-    const stopped = worker.stop();
+    let hasStopped = false;
+    const stopped = worker.stop().then(() => (hasStopped = true));
+    await delay(500);
+    expect(hasStopped).toBe(false);
     finish.open();
     await stopped;
     expect(await worker.ended).toBeNull();
