@@ -116,7 +116,18 @@ async function processorSeconds(redis) {
 async function startServer() {
   const port = await freePort();
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir];
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    dir,
+  ];
   const child = spawn('redis-server', args, { stdio: 'ignore' });
   const exited = new Promise((resolve) => child.once('exit', resolve));
   const probe = new Redis(port, { retryStrategy: () => 50 });
