@@ -99,6 +99,15 @@ function comparable(dump: TableDump): unknown {
   };
 }
 
+/** G4: holds that the clean-up of their owner would not find. */
+function unregistered({ holds, registries }: TableDump): string[] {
+  const registered = new Set(
+    registries.flatMap(({ owner, tasks }) => tasks.map((task) => `${owner} ${task}`)),
+  );
+  const owned = holds.filter(({ owner }) => owner !== null);
+  return owned.map(({ task, owner }) => `${owner} ${task}`).filter((one) => !registered.has(one));
+}
+
 describe.each(scenarios)('$script dies at any write: $name', (scenario) => {
   const dump = ({ living }: Pick<Pair, 'living'>): Promise<TableDump> => living.dump(epochOf(scenario));
   const repair = (table: LockTable): Promise<unknown> => (scenario.repair ?? scenario.step)(table);
@@ -142,7 +151,9 @@ describe.each(scenarios)('$script dies at any write: $name', (scenario) => {
     const pair = await openPair(scenario);
     const { table } = pair.living;
     const expectNothingTwice = async (): Promise<void> => {
-      expect(brokenInvariants(await dump(pair), { unrepaired: true })).toEqual([]);
+      const now = await dump(pair);
+      expect(brokenInvariants(now, { unrepaired: true })).toEqual([]);
+      expect(unregistered(now)).toEqual([]);
     };
     await inEveryDeath(pair, scenario, async () => {
       await expectNothingTwice();

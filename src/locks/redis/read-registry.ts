@@ -4,7 +4,7 @@ import type { Page, RegistryEntry } from '../lock-table.js';
 /** Reads a page of a registry, from where ZRANGEBYLEX is to start. */
 export type ReadEntries = (range: { owner: string; from: string; limit: number }) => Promise<RegistryEntry[]>;
 
-const mostPerCall = 1_000;
+const mostPerCall = 500;
 
 /** A full page of an owner's registry, in order of task, unless there are no more. */
 export async function readRegistry(read: ReadEntries, owner: Owner, page: Page): Promise<RegistryEntry[]> {

@@ -6,7 +6,7 @@
 -- Died half-way: a claim drops what was taken and still shows in `ready`, and takes what was not. What was taken is
 -- in the owner's registry: whoever was not told of it gives it back by move. Marks: claim or continuePromotions.
 -- allow-oom: only what can be claimed is ever released.
--- include: epoch time hold ready promote heads fence
+-- include: epoch time hold ready promote heap heads fence
 
 local OWNER, LIMIT, VERSION_KNOWN = ARGV[3], tonumber(ARGV[4]), ARGV[5]
 
@@ -49,5 +49,5 @@ end
 push_wakes()
 
 answer[2] = redis.call('GET', LANES_VERSION) or '0'
-if answer[2] ~= VERSION_KNOWN then answer[3] = redis.call('ZRANGE', LANES, 0, -1) end
+if answer[2] ~= VERSION_KNOWN then answer[3] = redis.call('ZRANGE', LANES, '0', '-1') end
 return answer

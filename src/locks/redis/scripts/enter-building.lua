@@ -19,8 +19,8 @@ end
 local function enter_whole(i, order, names, exclusives)
   local task, owner = ARGV[i], ARGV[i + 7]
   if owner ~= '' then
-    redis.call('ZADD', OWNERS, 0, owner)
-    redis.call('ZADD', REGISTRY .. owner, 0, task)
+    redis.call('ZADD', OWNERS, '0', owner)
+    redis.call('ZADD', REGISTRY .. owner, '0', task)
   end
   write_entering(i, order, 'owner', owner, 'fence', ARGV[i + 8])
   lock_all(task, names, exclusives)
@@ -41,7 +41,7 @@ for i = 3, #ARGV, 9 do
     conflict = resources_of(there[4], there[5])[1] or ''
   elseif not there[1] or there[2] == 'entering' then
     conflict = first_conflict(task, names, exclusives)
-    if not conflict then enter_whole(i, there[3] or redis.call('INCR', ORDER), names, exclusives) end
+    if not conflict then enter_whole(i, there[3] or draw_order(), names, exclusives) end
   end
   answer[#answer + 1] = conflict and 'conflict' or 'entered'
   answer[#answer + 1] = conflict or ''

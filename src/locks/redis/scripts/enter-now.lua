@@ -12,9 +12,9 @@ local refused = refusal('open')
 if refused then return { 'refused', refused } end
 if not redis.call('ZSCORE', OWNERS, OWNER) then return { 'unlisted' } end
 
-local function first_blocked(task, names, exclusives)
+local function first_blocked(names, exclusives)
   for i, name in ipairs(names) do
-    if not free(name, i <= exclusives, task) then return name end
+    if not free(name, i <= exclusives) then return name end
   end
   return nil
 end
@@ -25,13 +25,13 @@ for i = 3, #ARGV, 7 do
   local status, detail = 'present', ''
   if redis.call('EXISTS', HOLD .. task) == 0 then
     local names, exclusives = resources_of(ARGV[i + 5], ARGV[i + 6])
-    local blocked = first_blocked(task, names, exclusives)
+    local blocked = first_blocked(names, exclusives)
     if blocked then
       status, detail = 'blocked', blocked
     else
       status, detail = 'owned', draw_fences(1)(1)
-      local order = redis.call('INCR', ORDER)
-      redis.call('ZADD', REGISTRY .. OWNER, 0, task)
+      local order = draw_order()
+      redis.call('ZADD', REGISTRY .. OWNER, '0', task)
       write_entering(i, order, 'owner', OWNER, 'fence', detail)
       lock_all(task, names, exclusives)
       redis.call('HSET', HOLD .. task, 'status', 'owned', 'granted_at', called_at, 'owned_at', called_at)

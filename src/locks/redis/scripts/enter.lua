@@ -15,7 +15,7 @@ if smaller(PASS_SENT, pass) then return { 'older-pass' } end
 if PASS_SENT ~= pass then redis.call('SET', PASS, PASS_SENT) end
 
 local function enter_new(i)
-  local task, order = ARGV[i], redis.call('INCR', ORDER)
+  local task, order = ARGV[i], draw_order()
   write_entering(i, order)
   local names, exclusives = resources_of(ARGV[i + 5], ARGV[i + 6])
   if not take_or_queue(task, names, exclusives, order) then
@@ -28,8 +28,8 @@ end
 
 local function enter(i)
   local task, entry = ARGV[i], tonumber(ARGV[i + 1])
+  if redis.call('EXISTS', HOLD .. task) == 0 then return enter_new(i) end
   local there = redis.call('HMGET', HOLD .. task, 'entry', 'status', 'owner')
-  if not there[1] then return enter_new(i) end
   local entry_there = tonumber(there[1])
   if entry_there < entry then
     redis.call('HSET', HOLD .. task, 'busy', '1')

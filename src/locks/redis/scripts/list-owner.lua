@@ -9,5 +9,5 @@
 
 local refused = refusal('open')
 if refused then return { 'refused', refused } end
-redis.call('ZADD', OWNERS, 0, ARGV[2])
+redis.call('ZADD', OWNERS, '0', ARGV[2])
 return { 'ok' }

@@ -1,6 +1,11 @@
 -- Writing a hold that came in, from its seven arguments at ARGV[i]:
 -- task, entry, lane, priority, place, exclusive, shared.
 
+-- The next order, as a text: a number that a command is given costs it more than the command.
+local function draw_order()
+  return string.format('%d', redis.call('INCR', ORDER))
+end
+
 -- The hold is `entering` until the last write of its entering, and holds nothing before this one. Further fields
 -- are given in pairs.
 local function write_entering(i, order, ...)

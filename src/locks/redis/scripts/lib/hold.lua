@@ -19,9 +19,9 @@ local function resources_of(exclusive, shared)
   return names, exclusives
 end
 
--- The keys of names first … last, for one command.
-local function keys_of(prefix, names, first, last)
-  local keys = {}
+-- The keys of names first … last, for one command; added to `keys`, if given.
+local function keys_of(prefix, names, first, last, keys)
+  keys = keys or {}
   for i = first, last do keys[#keys + 1] = prefix .. names[i] end
   return keys
 end
@@ -43,15 +43,16 @@ end
 
 -- Compatible: whether the task could have the lock now, or has it.
 local function compatible(resource, exclusive, task)
+  if redis.call('EXISTS', LOCK .. resource) == 0 then return true end
   local kind = redis.call('TYPE', LOCK .. resource).ok
-  if kind == 'none' then return true end
   if not exclusive then return kind == 'set' end
   return kind == 'string' and redis.call('GET', LOCK .. resource) == task
 end
 
--- Whether the task may take the resource past nobody.
-local function free(resource, exclusive, task)
-  return redis.call('EXISTS', QUEUE .. resource) == 0 and compatible(resource, exclusive, task)
+-- Whether a hold that has nothing yet may take the resource: the lock admits it, and it passes nobody.
+local function free(resource, exclusive)
+  if exclusive then return redis.call('EXISTS', LOCK .. resource, QUEUE .. resource) == 0 end
+  return redis.call('EXISTS', QUEUE .. resource) == 0 and redis.call('TYPE', LOCK .. resource).ok ~= 'string'
 end
 
 local function lock(resource, exclusive, task)

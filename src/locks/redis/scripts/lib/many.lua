@@ -4,8 +4,8 @@
 local function all_free(names)
   local taken = 0
   in_pieces(1, #names, function(first, last)
-    taken = taken + redis.call('EXISTS', unpack(keys_of(LOCK, names, first, last)))
-      + redis.call('EXISTS', unpack(keys_of(QUEUE, names, first, last)))
+    local keys = keys_of(QUEUE, names, first, last, keys_of(LOCK, names, first, last))
+    taken = taken + redis.call('EXISTS', unpack(keys))
   end)
   return taken == 0
 end
@@ -22,20 +22,28 @@ local function lock_all(task, names, exclusives)
   for i = exclusives + 1, #names do lock(names[i], false, task) end
 end
 
--- Give up, for all: a lock that is not this task's stays. MGET tells the holder of an exclusive lock, and nothing for
--- a shared one.
+-- Of names first … last: the keys of those that the task has exclusively, and the names that nobody has so.
+local function locks_of(task, names, first, last)
+  local mine, unlocked = {}, {}
+  if first > last then return mine, unlocked end
+  -- MGET tells the holder of an exclusive lock, and nothing for a shared one.
+  local holders = redis.call('MGET', unpack(keys_of(LOCK, names, first, last)))
+  for i = first, last do
+    local holder = holders[i - first + 1]
+    if holder == task then
+      mine[#mine + 1] = LOCK .. names[i]
+    elseif not holder then
+      unlocked[#unlocked + 1] = names[i]
+    end
+  end
+  return mine, unlocked
+end
+
+-- Give up, for all: a lock that is not this task's stays.
 local function give_up_all(task, names)
   in_pieces(1, #names, function(first, last)
-    local holders = redis.call('MGET', unpack(keys_of(LOCK, names, first, last)))
-    local mine = {}
-    for i = first, last do
-      local holder = holders[i - first + 1]
-      if holder == task then
-        mine[#mine + 1] = LOCK .. names[i]
-      elseif not holder then
-        redis.call('SREM', LOCK .. names[i], task)
-      end
-    end
+    local mine, unlocked = locks_of(task, names, first, last)
     if #mine > 0 then redis.call('DEL', unpack(mine)) end
+    for _, name in ipairs(unlocked) do redis.call('SREM', LOCK .. name, task) end
   end)
 end

@@ -3,13 +3,14 @@
 -- Takes what is free and queues for the others. What it waits for is in `waits` before it is in a queue, so that
 -- whoever promotes it finds it there. Returns whether it waits for nothing.
 local function take_or_queue(task, names, exclusives, order)
-  if all_free(names) then
+  -- Few resources are asked for one by one as fast.
+  if #names > 4 and all_free(names) then
     lock_all(task, names, exclusives)
     return true
   end
   local waits_for = {}
   for i, name in ipairs(names) do
-    if free(name, i <= exclusives, task) then
+    if free(name, i <= exclusives) then
       lock(name, i <= exclusives, task)
     else
       waits_for[#waits_for + 1] = i

@@ -28,17 +28,17 @@ end
 
 -- Promote. Returns false where it left the resource marked, for want of budget.
 local function promote(resource)
-  local queue, heads, at, page = QUEUE .. resource, {}, 1, 1
+  local queue, heads, at, last = QUEUE .. resource, {}, 1, '0'
   while true do
     if at > #heads then
-      heads, at, page = redis.call('ZRANGE', queue, 0, page - 1, 'WITHSCORES'), 1, 50
+      heads, at, last = redis.call('ZRANGE', queue, '0', last, 'WITHSCORES'), 1, '49'
       if not heads[1] then break end
     end
     local exclusive, task = string.sub(heads[at], 1, 1) == 'x', string.sub(heads[at], 2)
     local hold = true_hold(task, heads[at + 1])
     if hold and not compatible(resource, exclusive, task) then break end
     if budget == 0 then
-      redis.call('ZADD', MARKS, 0, resource)
+      redis.call('ZADD', MARKS, '0', resource)
       marked = true
       return false
     end
@@ -53,16 +53,20 @@ local function promote(resource)
   return true
 end
 
+local function nobody_queues(names, first, last)
+  return first > last or redis.call('EXISTS', unpack(keys_of(QUEUE, names, first, last))) == 0
+end
+
 local function promote_all(names)
   in_pieces(1, #names, function(first, last)
-    if not marked and redis.call('EXISTS', unpack(keys_of(QUEUE, names, first, last))) == 0 then return end
+    if not marked and nobody_queues(names, first, last) then return end
     for i = first, last do promote(names[i]) end
   end)
 end
 
 local function work_off_marks()
   while marked do
-    local resource = redis.call('ZRANGE', MARKS, 0, 0)[1]
+    local resource = redis.call('ZRANGE', MARKS, '0', '0')[1]
     if not resource or not promote(resource) then return end
   end
 end

@@ -51,7 +51,9 @@ end
 local function push_wakes()
   for lane, count in pairs(wakes) do
     local room = math.min(count, 64 - redis.call('LLEN', WAKE .. lane))
-    for _ = 1, room do redis.call('RPUSH', WAKE .. lane, '') end
+    local pushed = {}
+    for i = 1, room do pushed[i] = '' end
+    if room > 0 then redis.call('RPUSH', WAKE .. lane, unpack(pushed)) end
   end
 end
 
