@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ada, bob, epoch, hold, lane, TableInEpoch } from '../conformance/harness.conformance.js';
 import type { Owner } from '../../owner.js';
 import { brokenInvariants } from '../invariants.js';
+import type { ClaimAnswer } from '../lock-table.js';
 import { openMemory, type OpenMemoryTable } from './open-memory.conformance.js';
 
 type Act = (current: TableInEpoch) => Promise<unknown>;
@@ -92,6 +93,20 @@ async function endsAlive(
   }
 }
 
+interface KnownLanes {
+  lanesVersion: string;
+  lanes: string[];
+}
+
+/** What a worker knows of the lanes that asks now, and knew the ones before: always the lanes there are. */
+async function lanesTold(current: TableInEpoch, known: KnownLanes | null): Promise<KnownLanes> {
+  const request = { owner: bob, lanes: [], limit: 0, lanesVersion: known?.lanesVersion ?? null };
+  const answer = (await current.table.claim(epoch, request)) as ClaimAnswer;
+  const told = { lanesVersion: answer.lanesVersion, lanes: answer.lanes ?? known?.lanes ?? [] };
+  expect(told.lanes).toEqual((await current.dump()).lanes);
+  return told;
+}
+
 /** As a worker does at its beat: what its registry names and nobody of it owns is released, which drops it. */
 async function dropUnowned({ table }: TableInEpoch, owner: Owner): Promise<void> {
   for (const { task, entry } of await table.readRegistry(epoch, owner, { after: null, limit: 9 })) {
@@ -109,10 +124,13 @@ describe.each([
       const under = await openMemory({ promotionLimit: 2 });
       const current = await new TableInEpoch(under).begin();
       await before(current);
+      let known = await lanesTold(current, null);
       ended = await endsAlive(under, write, () => dies(current));
+      known = await lanesTold(current, known);
       expect(brokenInvariants(await current.dump(), { unrepaired: true })).toEqual([]);
       if (othersFirst) await current.release(bob, ...(await current.claimTasks(bob, 9, lanes)));
       await (repairs ?? dies)(current);
+      await lanesTold(current, known);
       await dropUnowned(current, ada);
       // What a claim that died left ready, or a lane that it left listed, is for the next claim of the lane.
       await current.claim(bob, 9, lanes);
