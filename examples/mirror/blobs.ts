@@ -33,7 +33,7 @@ async function writeBlob(layout: Layout, file: string): Promise<Blob> {
   const copy = await open(temporary, 'wx');
   let blob: Blob;
   try {
-    blob = await hashFile(file, async (chunk) => void (await copy.appendFile(chunk)));
+    blob = await hashFile(file, (chunk) => copy.appendFile(chunk));
   } finally {
     await copy.close();
   }

@@ -1,5 +1,6 @@
 // Starts as many workers in this one process as its argument says, each with its own connections and heartbeat,
 // prints one line once all of them claim, and stops them in order when its standard input ends.
+import { once } from 'node:events';
 import { createHoldfast } from '../../dist/index.js';
 import { hold, work } from './journal-tasks.mjs';
 
@@ -19,12 +20,11 @@ const fleet = await Promise.all(
 console.log(JSON.stringify({ ready: true, workers: count }));
 
 process.stdin.resume();
-process.stdin.once('end', async () => {
-  await Promise.all(
-    fleet.map(async ({ hf, worker, running }) => {
-      await worker.stop();
-      await running;
-      await hf.close();
-    }),
-  );
-});
+await once(process.stdin, 'end');
+await Promise.all(
+  fleet.map(async ({ hf, worker, running }) => {
+    await worker.stop();
+    await running;
+    await hf.close();
+  }),
+);
