@@ -16,7 +16,7 @@ export interface ConnectionSettings {
 
 const keepAliveMs = 10_000;
 
-/** How many times as long a first connection may take while no attempt has failed. */
+/** How many times as long as a command a first connection may take while no attempt has failed. */
 const slowStartFactor = 4;
 
 /**
@@ -63,12 +63,19 @@ export class Connection {
     if (this.#closed) throw new Unavailable('The lock table was stopped.');
     if (redis.status === 'wait') this.#connect();
     if (await becomesReady(redis, limitMs, signal)) return;
-    // Nothing has failed: it is this process that is slow, busy with starting as it may be.
-    const slow = this.#lastError === undefined && signal?.aborted !== true;
-    if (slow && (await becomesReady(redis, slowStartFactor * limitMs, signal))) return;
     const cause = this.#lastError;
     const why = cause instanceof Error ? cause.message : 'no connection came about in time';
     throw new Unavailable(`Redis cannot be reached: ${why}.`, { cause });
+  }
+
+  /** The same for the first time: more patient as long as nothing has failed, for a process that is busy starting. */
+  async connectedAtLast(): Promise<void> {
+    try {
+      await this.connected();
+    } catch (error) {
+      if (this.#lastError !== undefined) throw error;
+      await this.connected(slowStartFactor * this.#limitMs);
+    }
   }
 
   /** Sends one command. Rejects with Unavailable, see there for what that means. */
