@@ -69,7 +69,7 @@ export class Connection {
   }
 
   /** The same for the first time: more patient as long as nothing has failed, for a process that is busy starting. */
-  async connectedAtLast(): Promise<void> {
+  async connectedPatiently(): Promise<void> {
     try {
       await this.connected();
     } catch (error) {

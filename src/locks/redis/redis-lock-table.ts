@@ -220,7 +220,7 @@ class RedisLockTable implements port.LockTable {
   async #connect(): Promise<TableConnections> {
     const open = openConnections(this.#settings);
     try {
-      await open.main.connectedAtLast();
+      await open.main.connectedPatiently();
       await checkServer(open.main, open.scripts, this.#settings.address.kind);
       return open;
     } catch (error) {
