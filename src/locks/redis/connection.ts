@@ -78,7 +78,7 @@ export class Connection {
     }
   }
 
-  /** Sends one command. Rejects with Unavailable, see there for what that means. */
+  /** Sends one command. Rejects with what the server or the network said. */
   async send(command: string, args: RedisValue[]): Promise<unknown> {
     try {
       return await this.redis.call(command, args);
@@ -88,7 +88,7 @@ export class Connection {
     }
   }
 
-  /** The same for commands whose failure is nobody's business but the caller's. */
+  /** The same, but rejects with Unavailable. */
   async sendOrUnavailable(command: string, args: RedisValue[]): Promise<unknown> {
     try {
       return await this.send(command, args);

@@ -15,6 +15,7 @@ type Constructor = NonNullable<RedisOptions['Connector']>;
 export function slotConnectorOf(nodes: Host[], key: string): Constructor {
   return class SlotConnector extends AbstractConnector {
     readonly #options: RedisOptions;
+    #ended = new AbortController();
 
     constructor(options: unknown) {
       super((options as RedisOptions).disconnectTimeout ?? 0);
@@ -23,14 +24,20 @@ export function slotConnectorOf(nodes: Host[], key: string): Constructor {
 
     async connect(emit: (type: string, error: Error) => void): Promise<Socket> {
       this.connecting = true;
+      this.#ended = new AbortController();
       for (let attempt = 1; ; attempt++) {
         const { host, error } = await findNode(nodes, key, this.#options);
         if (!this.connecting) throw new Error('Connection is closed.');
         if (host) return this.#open(host);
         emit('error', error);
-        await delay(backoff(attempt));
+        await delay(backoff(attempt), undefined, { signal: this.#ended.signal }).catch(() => {});
         if (!this.connecting) throw new Error('Connection is closed.');
       }
+    }
+
+    override disconnect(): void {
+      super.disconnect();
+      this.#ended.abort();
     }
 
     #open(host: Host): Socket {

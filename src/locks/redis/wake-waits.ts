@@ -21,14 +21,14 @@ export class WakeWaits {
   readonly #settings: WakeWaitsSettings;
   readonly #idle: BlockingConnection[] = [];
   readonly #open = new Set<BlockingConnection>();
-  #stopped = false;
+  readonly #stopping = new AbortController();
 
   constructor(settings: WakeWaitsSettings) {
     this.#settings = settings;
   }
 
   async wait(epoch: string, lanes: string[], timeoutMs: number, signal: AbortSignal): Promise<Wake> {
-    if (this.#stopped || signal.aborted) return 'timeout';
+    if (this.#stopping.signal.aborted || signal.aborted) return 'timeout';
     const { namespace, passOn } = this.#settings;
     const lists = [admissionWakeKey(namespace), ...lanes.map((lane) => laneWakeKey(namespace, epoch, lane))];
     const list = await this.#pop(lists, timeoutMs, signal);
@@ -43,7 +43,7 @@ export class WakeWaits {
 
   /** Ends all waits. */
   stop(): void {
-    this.#stopped = true;
+    this.#stopping.abort();
     for (const connection of this.#open) connection.close();
     this.#open.clear();
     this.#idle.length = 0;
@@ -54,13 +54,13 @@ export class WakeWaits {
     try {
       connection = this.#idle.pop() ?? (await this.#openOne(timeoutMs, signal));
       const list = await connection.pop(lists, timeoutMs, signal);
-      if (!this.#stopped) this.#idle.push(connection);
+      if (!this.#stopping.signal.aborted) this.#idle.push(connection);
       return list;
     } catch {
       if (connection) this.#discard(connection);
-      if (this.#stopped) return null;
       // Without a pause, whoever waits again at once would do nothing else while the server is away.
-      await delay(Math.min(timeoutMs, pauseAfterFailureMs), undefined, { signal }).catch(() => {});
+      const ended = AbortSignal.any([signal, this.#stopping.signal]);
+      await delay(Math.min(timeoutMs, pauseAfterFailureMs), undefined, { signal: ended }).catch(() => {});
       return null;
     }
   }
