@@ -19,7 +19,7 @@ export interface WorkloadRun {
 /**
  * Syncs every package; then, while syncs run, changes source copies and asks for another sync of each, with
  * collections of garbage and publications of the index in between. Each change is followed by a sync, and the
- * last collection and index come after all of them: so at the end everything must fit.
+ * last collection and index come after all of them: so at the end everything must fit. An abort ends it early.
  */
 export async function dispatchWorkload(run: WorkloadRun): Promise<void> {
   const { packages, followed, signal } = run;
@@ -27,7 +27,7 @@ export async function dispatchWorkload(run: WorkloadRun): Promise<void> {
   let change = 0;
   for (let round = 0; followed.followed < workload.tasks; round += 1) {
     await followed.fewerThan(workload.backlog);
-    signal.throwIfAborted();
+    if (signal.aborted) return;
     const requests: DispatchRequest[] = [];
     for (let at = 0; at < workload.changesAtOnce; at += 1, change += 1) {
       const name = packages[change % packages.length] ?? '';

@@ -1,5 +1,7 @@
 import type { Holdfast, Task } from 'holdfast';
 
+const stallMs = 60_000;
+
 /** Follows tasks from their dispatch to their end. */
 export class FollowedTasks {
   readonly #hf: Holdfast;
@@ -31,13 +33,25 @@ export class FollowedTasks {
     }
   }
 
-  /** Resolves when fewer than `limit` have not ended. */
+  /** Resolves when fewer than `limit` have not ended. Throws where none ends for a minute. */
   async fewerThan(limit: number): Promise<void> {
-    while (this.#waits.size >= limit) await Promise.race(this.#waits.values());
+    while (this.#waits.size >= limit) {
+      const first = await firstWithin(stallMs, [...this.#waits.values()]);
+      if (first === 'late')
+        throw new Error(`No task has ended for a minute; ${this.#waits.size} wait or run.`);
+    }
   }
 
   async #wait(id: string): Promise<void> {
     this.#settled.push(await this.#hf.wait(id));
     this.#waits.delete(id);
   }
+}
+
+async function firstWithin(ms: number, promises: Promise<void>[]): Promise<'late' | void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms);
+  });
+  return await Promise.race([...promises, late]).finally(() => clearTimeout(timer));
 }

@@ -41,10 +41,6 @@ export async function readAllManifests(layout: Layout): Promise<Manifest[]> {
   return manifests.filter((manifest) => manifest !== null);
 }
 
-export async function readIndex(layout: Layout): Promise<Index | null> {
-  return await readJson<Index>(layout.index);
-}
-
 async function replaceFile(path: string, content: unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(`${path}.new`, JSON.stringify(content));

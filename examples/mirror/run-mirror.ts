@@ -45,9 +45,10 @@ export async function runMirror(
   );
   try {
     await dispatchWorkload({ hf, ...prepared, followed, signal });
-  } finally {
     // Also after an abort: what waits would fail when its folder is gone.
     await followed.fewerThan(1);
+    signal.throwIfAborted();
+  } finally {
     await queue.stop();
   }
   return await mirrorReport(hf, prepared, {

@@ -17,7 +17,8 @@ export async function dispatchOne(name: string, flags: DispatchFlags, global: Gl
         await waitForOne(hf, task.id, global.json === true);
       });
     }
-    if (global.json === true) await writeJson(await hf.tasks.get(task.id));
+    // It is dispatched, whether or not it can be read back.
+    if (global.json === true) await writeJson(await hf.tasks.get(task.id).catch(() => task));
     else await writeResult(`${task.id}\n`);
   });
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { compiledFile } from '../entry-point.js';
+import { writeNote } from './write-output.js';
 
 const bin: string = fileURLToPath(compiledFile(import.meta.url, './main.js'));
 const keptLogLines = 10;
@@ -25,10 +26,12 @@ export async function startWorkerProcess(
   args: string[],
   environment: Record<string, string>,
 ): Promise<WorkerProcess> {
-  // The channel tells the child that its parent is gone.
+  // A group of its own: Ctrl-C reaches this process, which then stops the child when its tasks have ended. The
+  // channel tells the child when its parent is gone.
   const child = spawn(process.execPath, [bin, 'worker', ...args], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
   });
   let stopping = false;
   const exited = exitOf(child);
@@ -51,11 +54,12 @@ async function readyLine(child: ChildProcess): Promise<void> {
   if (child.stdout !== null) await once(child.stdout, 'data');
 }
 
-/** Resolves with how the process ended and the last lines of its log. */
+/** Resolves with how the process ended and the last lines of its log. Warnings are shown when they come. */
 async function exitOf(child: ChildProcess): Promise<string> {
   const log: string[] = [];
   if (child.stderr !== null) {
     createInterface(child.stderr).on('line', (line) => {
+      if (isWarning(line)) void writeNote(`${line}\n`);
       log.push(line);
       if (log.length > keptLogLines) log.shift();
     });
@@ -64,6 +68,11 @@ async function exitOf(child: ChildProcess): Promise<string> {
   return [`A worker process ended with ${signal ?? `status ${String(code)}`}. Its log ended:`, ...log].join(
     '\n',
   );
+}
+
+function isWarning(line: string): boolean {
+  const [, level] = /^\{"level":(\d+)/.exec(line) ?? [];
+  return Number(level) >= 40;
 }
 
 function fail(text: string): never {
