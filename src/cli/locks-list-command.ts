@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Lock } from '../tasks/reading/list-locks.js';
 import type { PageOptions } from './paging.js';
+import { collectLocks } from './collect-locks.js';
 import { onInvocation } from './invocation.js';
 import { addPageOptions, noteNextPage } from './paging.js';
 import { textTable } from './text-table.js';
@@ -18,7 +19,7 @@ export function locksListCommand(): Command {
     .option('--resource <name>', 'only this one');
   return onInvocation<Options>(addPageOptions(command), async ({ flags, global }) => {
     await withHoldfast(global, {}, async (hf) => {
-      const page = await hf.locks.list(flags);
+      const page = await collectLocks(hf, flags);
       if (global.json === true) return await writeJson(page);
       await writeResult(page.locks.length === 0 ? 'No locks.\n' : table(page.locks));
       await noteNextPage(page.next);
