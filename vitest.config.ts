@@ -3,7 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration, type ViteUserConfig 
 
 const alias = { holdfast: fileURLToPath(new URL('src/index.ts', import.meta.url)) };
 const everywhere = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'];
-const measured = ['test/scale/**/*.test.ts'];
+const measured = ['test/scale/measured/**/*.test.ts'];
 
 /** What measures times and rates has the machine to itself, after everything else. */
 const projects: TestProjectInlineConfiguration[] = [

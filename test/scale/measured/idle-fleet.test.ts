@@ -3,9 +3,9 @@ import pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createHoldfast } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PostgresServer, startPostgres } from '../helpers/postgres-server.js';
-import { type RedisServer, startRedis } from '../helpers/redis-server.js';
-import { startWorkerFleet } from './worker-fleet.js';
+import { type PostgresServer, startPostgres } from '../../helpers/postgres-server.js';
+import { type RedisServer, startRedis } from '../../helpers/redis-server.js';
+import { startWorkerFleet } from '../worker-fleet.js';
 
 const workers = 50;
 const seconds = 15;

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { createHoldfast } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { assertNothingLeft } from '../helpers/assert-nothing-left.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres-server.js';
-import { type RedisServer, startRedis } from '../helpers/redis-server.js';
-import { waitUntil } from '../helpers/wait-until.js';
-import { startWorkerFleet } from './worker-fleet.js';
+import { assertNothingLeft } from '../../helpers/assert-nothing-left.js';
+import { type PostgresServer, startPostgres } from '../../helpers/postgres-server.js';
+import { type RedisServer, startRedis } from '../../helpers/redis-server.js';
+import { waitUntil } from '../../helpers/wait-until.js';
+import { startWorkerFleet } from '../worker-fleet.js';
 
 const workers = 200;
 const tasks = 5_000;

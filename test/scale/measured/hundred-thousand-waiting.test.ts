@@ -2,11 +2,11 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createHoldfast, type Holdfast } from 'holdfast';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeFolder, temporaryFolder } from '../helpers/server-process.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres-server.js';
-import { type RedisServer, startRedis } from '../helpers/redis-server.js';
-import { waitUntil } from '../helpers/wait-until.js';
-import { startWorkerProcess } from './worker-processes.js';
+import { removeFolder, temporaryFolder } from '../../helpers/server-process.js';
+import { type PostgresServer, startPostgres } from '../../helpers/postgres-server.js';
+import { type RedisServer, startRedis } from '../../helpers/redis-server.js';
+import { waitUntil } from '../../helpers/wait-until.js';
+import { startWorkerProcess } from '../worker-processes.js';
 
 const backlog = 100_000;
 const samples = 15;
