@@ -68,11 +68,16 @@ async function diesAt({ dying }: Pair, scenario: Scenario, write: number): Promi
 }
 
 /** Returns how many deaths there are. */
-async function inEveryDeath(pair: Pair, scenario: Scenario, then: () => Promise<void>): Promise<number> {
+async function inEveryDeath(
+  pair: Pair,
+  scenario: Scenario,
+  then: (before: TableDump) => Promise<void>,
+): Promise<number> {
   for (let write = 0; write < mostWrites; write++) {
     await setUp(pair, scenario);
+    const before = await pair.living.dump(epoch);
     if (!(await diesAt(pair, scenario, write))) return write;
-    await then();
+    await then(before);
   }
   throw new Error('The call has no end.');
 }
@@ -106,6 +111,12 @@ function unregistered({ holds, registries }: TableDump): string[] {
   );
   const owned = holds.filter(({ owner }) => owner !== null);
   return owned.map(({ task, owner }) => `${owner} ${task}`).filter((one) => !registered.has(one));
+}
+
+/** Lanes that those who know the version before would not be told of. */
+function untoldLanes(before: TableDump, after: TableDump): string[] {
+  if (after.counters.lanesVersion !== before.counters.lanesVersion) return [];
+  return after.lanes.filter((each) => !before.lanes.includes(each));
 }
 
 describe.each(scenarios)('$script dies at any write: $name', (scenario) => {
@@ -155,8 +166,9 @@ describe.each(scenarios)('$script dies at any write: $name', (scenario) => {
       expect(brokenInvariants(now, { unrepaired: true })).toEqual([]);
       expect(unregistered(now)).toEqual([]);
     };
-    await inEveryDeath(pair, scenario, async () => {
+    await inEveryDeath(pair, scenario, async (before) => {
       await expectNothingTwice();
+      expect(untoldLanes(before, await dump(pair))).toEqual([]);
       await comeBetween(table, expectNothingTwice);
       await repair(table);
       await drain(table);
