@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { v7 } from 'uuid';
 import type { Store, TaskEntry } from './store.js';
 import { sharedPostgresUrl } from '../../test/helpers/servers.js';
 import {
@@ -9,7 +10,7 @@ import {
 } from '../../test/store/explaining-database.js';
 import { fillWithMillion, share, taskId } from '../../test/store/million-tasks.js';
 import { openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
-import { claimOf, claimOne, insertOne, openEpoch, register } from '../../test/store/rows.js';
+import { claimOf, openEpoch, register } from '../../test/store/rows.js';
 import { openSession } from '../../test/store/session.js';
 import { createStore } from './create-store.js';
 
@@ -33,8 +34,7 @@ describe('with a million tasks', () => {
     epoch = await openEpoch(opened.store);
     for (let worker = 1; worker <= 50; worker += 1) await register(opened.store);
     old = await openExplainingDatabase(sharedPostgresUrl());
-    for (let round = 0; round < 7; round += 1) await useEverything(createStore(old, namespace));
-    await session.query(`DELETE FROM "${namespace}".tasks`);
+    for (let round = 0; round < 7; round += 1) await callEverything(createStore(old, namespace));
     await fillWithMillion(session, namespace, epoch);
     await session.close();
   }, 180_000);
@@ -44,28 +44,22 @@ describe('with a million tasks', () => {
     await opened?.close();
   });
 
-  /** Each function often enough for its plans to be kept. */
-  async function useEverything(store: Store): Promise<void> {
-    const [one, two] = [await insertOne(store), await insertOne(store)];
-    const [a, b] = [
-      { task: one.id, entry: 1 },
-      { task: two.id, entry: 1 },
-    ];
+  /** Every function, often enough for its plans to be kept, with a task that is not there. */
+  async function callEverything(store: Store): Promise<void> {
+    const task = { task: v7(), entry: 1 };
     await store.admissionPass(async (admission) => {
       await admission.makeDue(10);
-      const lanes = await admission.lanesToAdmit(epoch);
-      await admission.tasksToAdmit({ epoch, lanes, afterPlace: '0', limit: 10 });
-      await admission.markAdmitted(epoch, [a, b]);
+      await admission.markAdmitted(epoch, [task]);
     });
-    await claimOne(store, '1', a);
-    await claimOne(store, '1', b);
-    await store.writeProgress('1', [{ ...a, progress: [1] }]);
-    await store.finishTasks('1', [{ ...a, state: 'completed', result: 1 }]);
-    await store.giveBackTasks('1', [b]);
+    await store.claimTasks({ worker: '1', epoch, claims: [claimOf(task.task)] });
+    await store.writeProgress('1', [{ ...task, progress: [1] }]);
+    await store.finishTasks('1', [{ ...task, state: 'completed', result: 1 }]);
+    const error = { code: 'Boom', message: 'boom' };
+    await store.finishTasks('1', [{ ...task, state: 'retry', error, delayMs: 0 }]);
+    await store.giveBackTasks('1', [task]);
     const lost = await register(store);
-    await claimOne(store, lost, { ...b, entry: 2 });
     await store.reapWorker(lost);
-    await store.settleLostTask(lost, { ...b, entry: 2 });
+    await store.settleLostTask(lost, task);
     await store.removeWorker(lost);
   }
 

@@ -1,8 +1,8 @@
 -- How the functions below reach their rows: first they lock and judge, one index lookup a task in order of id,
 -- so that no two calls can deadlock and each guard is judged on the row as it is after any wait; then they write,
--- by a new statement, to the very row versions that were locked. The settings forbid every plan whose cost
--- depends on the size of the table, because a plan may be made while the table is empty and kept for the
--- life of the session, and `state || ''` keeps the partial indexes out of it, which look empty without statistics.
+-- by a new statement, to the very row versions that were locked. Their settings keep the plans to that: a plan that a
+-- session made while the table was small must not be kept, and without statistics the planner takes a scan of the
+-- table, or of an index that looks empty, for the cheaper way.
 
 -- The name of a worker that may still act, which is kept from being reaped until the transaction ends.
 CREATE FUNCTION holdfast.hold_worker(worker bigint) RETURNS text
@@ -25,7 +25,8 @@ CREATE FUNCTION holdfast.claim_tasks(worker bigint, epoch bigint, ids uuid[], en
 RETURNS TABLE (outcome text, claim_id uuid, claim_entry integer, task holdfast.tasks)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   committed_epoch bigint;
@@ -58,7 +59,7 @@ BEGIN
   ) c
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
-    WHERE t.id = c.id AND t.entry = c.entry AND t.state || '' = 'waiting' AND t.due
+    WHERE t.id = c.id AND t.entry = c.entry AND t.state = 'waiting' AND t.due
     FOR NO KEY UPDATE
   ) free;
 
@@ -78,8 +79,8 @@ BEGIN
   FROM unnest(claim_tasks.ids, claim_tasks.entries) WITH ORDINALITY AS c (id, entry, ordinal)
   LEFT JOIN LATERAL (
     SELECT true AS runs FROM holdfast.tasks t
-    WHERE t.id = c.id AND t.entry = c.entry AND t.worker + 0 = claim_tasks.worker
-      AND t.state || '' IN ('running', 'canceling', 'rolling_back')
+    WHERE t.id = c.id AND t.entry = c.entry AND t.worker = claim_tasks.worker
+      AND t.state IN ('running', 'canceling', 'rolling_back')
     LIMIT 1
   ) here ON true
   WHERE c.ordinal NOT IN (SELECT unnest(claimed));

@@ -4,7 +4,8 @@ CREATE FUNCTION holdfast.lock_running(worker bigint, ids uuid[], entries integer
 RETURNS TABLE (version tid, ordinal integer)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 BEGIN
   IF holdfast.hold_worker(lock_running.worker) IS NULL THEN
@@ -18,7 +19,7 @@ BEGIN
   ) c
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
-    WHERE t.id = c.id AND t.entry = c.entry AND t.state || '' = 'running' AND t.worker + 0 = lock_running.worker
+    WHERE t.id = c.id AND t.entry = c.entry AND t.state = 'running' AND t.worker = lock_running.worker
     FOR NO KEY UPDATE
   ) running;
 END
@@ -31,7 +32,8 @@ CREATE FUNCTION holdfast.finish_tasks(
 ) RETURNS TABLE (finished uuid, finished_entry integer)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   rows tid[];

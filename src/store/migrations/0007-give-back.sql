@@ -5,7 +5,8 @@ CREATE FUNCTION holdfast.give_back_tasks(worker bigint, ids uuid[], entries inte
 RETURNS TABLE (given_back uuid, next_entry integer)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   rows tid[];
@@ -20,7 +21,7 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
     WHERE t.id = c.id AND t.entry = c.entry
-      AND (t.state || '' = 'waiting' OR t.state || '' = 'running' AND t.worker + 0 = give_back_tasks.worker)
+      AND (t.state = 'waiting' OR t.state = 'running' AND t.worker = give_back_tasks.worker)
     FOR NO KEY UPDATE
   ) known;
 
@@ -41,7 +42,8 @@ CREATE FUNCTION holdfast.readmit_task(worker bigint, id uuid, entry integer, exc
 RETURNS integer
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   locked tid;
@@ -64,7 +66,8 @@ CREATE FUNCTION holdfast.write_policies(worker bigint, ids uuid[], entries integ
 RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   rows tid[];
@@ -82,7 +85,8 @@ CREATE FUNCTION holdfast.write_progress(worker bigint, ids uuid[], entries integ
 RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   rows tid[];

@@ -6,7 +6,8 @@ CREATE FUNCTION holdfast.mark_admitted(epoch bigint, ids uuid[], entries integer
 RETURNS TABLE (refused uuid, refused_entry integer, stays boolean)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   rows tid[];
@@ -16,7 +17,7 @@ BEGIN
   FROM unnest(mark_admitted.ids, mark_admitted.entries) WITH ORDINALITY AS c (id, entry, ordinal)
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
-    WHERE t.id = c.id AND t.entry = c.entry AND t.state || '' = 'waiting'
+    WHERE t.id = c.id AND t.entry = c.entry AND t.state = 'waiting'
     FOR NO KEY UPDATE SKIP LOCKED
   ) free;
 
@@ -33,7 +34,7 @@ BEGIN
   LEFT JOIN LATERAL (
     SELECT true AS entered FROM holdfast.tasks t
     WHERE t.id = c.id AND t.entry = c.entry
-      AND t.state || '' IN ('waiting', 'running', 'canceling', 'rolling_back')
+      AND t.state IN ('waiting', 'running', 'canceling', 'rolling_back')
     LIMIT 1
   ) now_there ON true
   WHERE c.ordinal NOT IN (SELECT unnest(marked));
@@ -44,7 +45,8 @@ $$;
 CREATE FUNCTION holdfast.make_due(row_limit integer) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   rows tid[];

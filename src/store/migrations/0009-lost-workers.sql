@@ -17,7 +17,9 @@ $$;
 -- Deletes the row of a worker that runs nothing. The lock waits for its claims under way, and the next statement
 -- sees what they did.
 CREATE FUNCTION holdfast.remove_worker(worker bigint) RETURNS text
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_custom_plan SET jit = off SET enable_seqscan = off
 AS $$
 BEGIN
   PERFORM holdfast.require_read_committed();
@@ -36,7 +38,9 @@ $$;
 -- Settles one running task of a worker that was reaped or has no row, by its policy. Returns the next entry where it
 -- was given back, 0 where it failed, NULL where the task is not that worker's any more.
 CREATE FUNCTION holdfast.settle_lost_task(worker bigint, id uuid, entry integer) RETURNS integer
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_custom_plan SET jit = off SET enable_seqscan = off
 AS $$
 DECLARE
   lost holdfast.tasks;
@@ -49,7 +53,7 @@ BEGIN
   END IF;
   SELECT t.* INTO lost FROM holdfast.tasks t
   WHERE t.id = settle_lost_task.id AND t.entry = settle_lost_task.entry
-    AND t.state || '' = 'running' AND t.worker + 0 = settle_lost_task.worker
+    AND t.state = 'running' AND t.worker = settle_lost_task.worker
   FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN NULL;
