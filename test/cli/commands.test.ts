@@ -19,7 +19,7 @@ const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 // Each of these tests starts several processes.
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 let folder: string;
 /** What a test needs besides the command that it is about. */

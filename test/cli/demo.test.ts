@@ -13,7 +13,7 @@ interface DemoDocument {
   overlaps: number;
 }
 
-const limitMs = 180_000;
+const limitMs = 300_000;
 vi.setConfig({ testTimeout: limitMs });
 
 let folder: string;

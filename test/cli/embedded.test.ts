@@ -7,7 +7,7 @@ import { waitUntil } from '../helpers/wait-until.js';
 import { holdfast, holdfastJson, startHoldfast, taskFile } from './run-holdfast.js';
 
 // Each of these tests starts several processes.
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 let folder: string;
 let place: string[];
@@ -32,7 +32,7 @@ it('embedded, a task waits in the data folder until a worker comes, and one proc
   await waitUntil(
     () => worker.stdout.includes('"ready":true') || worker.child.exitCode !== null,
     'the worker',
-    30_000,
+    60_000,
   );
   const second = await holdfast(['tasks', 'list', ...place]);
   expect(second).toMatchObject({ status: 1, stdout: '' });
