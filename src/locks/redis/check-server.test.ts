@@ -5,6 +5,7 @@ import { uniqueNamespace } from '../../../test/helpers/servers.js';
 import { waitUntil } from '../../../test/helpers/wait-until.js';
 import { NotConfigured, Unavailable, UnsafeServer } from '../../errors.js';
 import { createRedisLockTable } from './redis-lock-table.js';
+import { scriptSource } from './script-source.js';
 
 const servers: RedisServer[] = [];
 
@@ -61,6 +62,13 @@ describe('a server that the lock table starts on', () => {
   test('must let scripts read INFO', async () => {
     const server = await start();
     await expectRefused(await urlOfUser(server, '-info'), UnsafeServer, /\+info/);
+  });
+
+  test('must let scripts read INFO even where the user may', async () => {
+    const server = await start();
+    const sourceOf = (name: string): string => scriptSource(name).replaceAll("'INFO'", "'NO-INFO'");
+    const table = createRedisLockTable({ url: server.url, namespace: uniqueNamespace(), sourceOf });
+    await expect(table.start()).rejects.toThrow(UnsafeServer);
   });
 
   test('need not let the user read the configuration', async () => {
