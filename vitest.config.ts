@@ -12,7 +12,7 @@ const projects: TestProjectInlineConfiguration[] = [
 ];
 
 function project(name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration {
-  const limits = { pool: 'forks' as const, testTimeout: 30_000, hookTimeout: 60_000 };
+  const limits = { pool: 'forks' as const, testTimeout: 60_000, hookTimeout: 180_000 };
   return { resolve: { alias }, test: { name, maxWorkers: 2, ...limits, ...test } };
 }
 
