@@ -24,9 +24,6 @@ it('embedded, a task waits in the data folder until a worker comes, and one proc
   const touched = join(folder, 'touched');
   const touch = ['dispatch', 'test.touch', '--payload', JSON.stringify({ file: touched })];
   const { id } = (await holdfastJson([...touch, ...place])) as { id: string };
-  expect(await holdfastJson(['tasks', 'list', ...place])).toMatchObject({
-    tasks: [{ id, state: 'waiting' }],
-  });
 
   const worker = startHoldfast(['worker', '--tasks', taskFile, '--name', 'inside', ...place]);
   await waitUntil(
@@ -43,7 +40,6 @@ it('embedded, a task waits in the data folder until a worker comes, and one proc
   worker.child.kill('SIGTERM');
   expect(await worker.ended).toMatchObject({ status: 0 });
   expect(await holdfastJson(['tasks', 'show', id, ...place])).toMatchObject({ state: 'completed' });
-  expect(await holdfastJson(['locks', 'list', ...place])).toEqual({ locks: [], next: null });
 });
 
 it('embedded, a task that is waited for runs in the process that waits', async () => {
