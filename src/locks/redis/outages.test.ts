@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sharedRedisUrl, uniqueNamespace } from '../../../test/helpers/servers.js';
 import { startRedis } from '../../../test/helpers/redis-server.js';
@@ -133,6 +133,33 @@ describe('when the network goes silent', () => {
     await waitUntil(() => far.readEpoch(), 'the table is reached again');
     const tasks = (await near.dump(epoch)).holds.map(({ task }) => task);
     expect(tasks.filter((task) => task.startsWith('refused'))).toEqual([]);
+  });
+
+  test('a connection that gave no answer in time is replaced: it may be half-open', async () => {
+    const server = await startRedis();
+    const proxy = await startProxy(server.url);
+    const options = { url: proxy.url, namespace: uniqueNamespace(), commandLimitMs: limitMs };
+    const table = createRedisLockTable(options);
+    const control = new Redis(server.url);
+    closing.push(
+      () => server.stop(),
+      () => proxy.stop(),
+      async () => control.disconnect(),
+      () => table.stop(),
+    );
+    const connections = async (): Promise<string[]> =>
+      (await clients(control)).map((line) => line.split(' ')[0]!);
+    const others = await connections();
+    await table.start();
+    const [first] = (await connections()).filter((id) => !others.includes(id));
+    proxy.silence();
+    expect((await timed(table.readEpoch())).outcome).toBeInstanceOf(Unavailable);
+    proxy.heal();
+    await waitUntil(async () => !(await connections()).includes(first!), 'the first connection is gone');
+    await waitUntil(
+      async () => (await timed(table.readEpoch())).outcome === null,
+      'the table is reached again',
+    );
   });
 
   test('a reset connection fails what awaits an answer at once, and is replaced', async () => {
