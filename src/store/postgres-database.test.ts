@@ -55,20 +55,20 @@ describe('the PostgreSQL adapter', () => {
   });
 
   test('a network that drops everything is Unavailable in time, and the next call after it heals is answered', async () => {
-    const database = connect({ connection: proxy.url, callLimitMs: 1_000, connectLimitMs: 1_000 });
+    const database = connect({ connection: proxy.url, callLimitMs: 2_000, connectLimitMs: 2_000 });
     await database.query('SELECT 1');
     proxy.silence();
     const started = performance.now();
     await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
     await expect(database.query('SELECT 2')).rejects.toMatchObject(unavailable);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     proxy.heal();
     await waitUntil(async () => (await database.query('SELECT 1')).rows.length === 1, 'the database answers');
   });
 
   test('a late reply is never taken for the reply to a later call', async () => {
-    const database = connect({ callLimitMs: 200, connections: 1 });
-    await expect(database.query('SELECT pg_sleep(0.6), 1 AS a', [])).rejects.toMatchObject(unavailable);
+    const database = connect({ callLimitMs: 1_000, connections: 1 });
+    await expect(database.query('SELECT pg_sleep(3), 1 AS a', [])).rejects.toMatchObject(unavailable);
     const { rows } = await database.query('SELECT 2 AS a', []);
     expect(rows).toEqual([{ a: 2 }]);
   });
@@ -93,7 +93,7 @@ describe('the PostgreSQL adapter', () => {
   });
 
   test('waiting for a free connection is bounded too', async () => {
-    const database = connect({ connections: 1, connectLimitMs: 200 });
+    const database = connect({ connections: 1, connectLimitMs: 2_000 });
     await database.transaction(async () => {
       await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
     });
