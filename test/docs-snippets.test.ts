@@ -25,7 +25,7 @@ beforeAll(() => {
 
 afterAll(() => installed.remove());
 
-test.each(pages)('the snippets of $name run', { timeout: 180_000 }, async ({ name, snippets }) => {
+test.each(pages)('the snippets of $name run', { timeout: 400_000 }, async ({ name, snippets }) => {
   expect(snippets.length).toBeGreaterThan(0);
   const dir = join(installed.dir, 'projects', name);
   mkdirSync(dir, { recursive: true });

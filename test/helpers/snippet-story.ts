@@ -1,4 +1,5 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -15,7 +16,7 @@ export interface Story {
   redisUrl: string;
 }
 
-const limitMs = 60_000;
+const limitMs = 150_000;
 
 /** Runs the snippets of one page as its reader would: in order, in the folder of a project of his own. */
 export async function runStory(story: Story, snippets: Snippet[]): Promise<void> {
@@ -63,14 +64,19 @@ function compile(story: Story, snippet: Snippet, file: string): Promise<string> 
   ]);
 }
 
-function execute(story: Story, snippet: Snippet, program: string, args: string[]): Promise<string> {
-  const options = { cwd: story.dir, env: environment(story), timeout: limitMs };
-  return new Promise((resolve, reject) => {
-    execFile(program, args, options, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
-      else reject(new Error(`${snippet.at} failed (${error.code ?? error.signal}):\n${stdout}${stderr}`));
-    });
-  });
+/** In a process group of its own, so that nothing of a snippet that takes too long outlives it. */
+async function execute(story: Story, snippet: Snippet, program: string, args: string[]): Promise<string> {
+  const options = { cwd: story.dir, env: environment(story), detached: true };
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+  const limit = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), limitMs);
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  clearTimeout(limit);
+  if (code === 0) return stdout;
+  throw new Error(`${snippet.at} failed (${code ?? signal}):\n${stdout}${stderr}`);
 }
 
 async function startInBackground(story: Story, snippet: Snippet): Promise<ChildProcess> {
