@@ -87,7 +87,8 @@ describe('an outage of PostgreSQL', { timeout: 90_000 }, () => {
     const { id: other } = await hf.dispatch('nobody');
     const waiting = hf.wait(id, { timeout: '60s' });
     const timingOut = expect(hf.wait(other, { timeout: '1s' })).rejects.toThrow(WaitTimeout);
-    await hf.tasks.list();
+    // Single tasks are read one query after another: this one's answer tells that both waits have begun.
+    await expect(hf.wait(other, { timeout: 0 })).rejects.toThrow(WaitTimeout);
     proxy.silence();
     const running = worker.createWorker({ name: 'w' }).run();
     await worker.wait(id, { timeout: '60s' });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, type ConnectionSettings } from './connection.js';
 
-const unblockAttempts = 5;
+const unblockAttempts = 25;
 const unblockPauseMs = 20;
 
 /**
