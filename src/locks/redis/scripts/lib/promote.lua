@@ -26,9 +26,19 @@ local function take(resource, exclusive, task, hold)
   end
 end
 
+local function mark(resource)
+  redis.call('ZADD', MARKS, '0', resource)
+  marked = true
+  return false
+end
+
 -- Promote. Returns false where it left the resource marked, for want of budget.
 local function promote(resource)
   local queue, heads, at, last = QUEUE .. resource, {}, 1, '0'
+  -- Without a budget there is no need to look at the head of a resource that nobody holds: it could go on.
+  if budget == 0 and redis.call('EXISTS', LOCK .. resource) == 0 and redis.call('EXISTS', queue) == 1 then
+    return mark(resource)
+  end
   while true do
     if at > #heads then
       heads, at, last = redis.call('ZRANGE', queue, '0', last, 'WITHSCORES'), 1, '49'
@@ -37,11 +47,7 @@ local function promote(resource)
     local exclusive, task = string.sub(heads[at], 1, 1) == 'x', string.sub(heads[at], 2)
     local hold = true_hold(task, heads[at + 1])
     if hold and not compatible(resource, exclusive, task) then break end
-    if budget == 0 then
-      redis.call('ZADD', MARKS, '0', resource)
-      marked = true
-      return false
-    end
+    if budget == 0 then return mark(resource) end
     budget = budget - 1
     if hold then take(resource, exclusive, task, hold) end
     redis.call('ZREM', queue, heads[at])
