@@ -10,12 +10,12 @@ test('a batch without weights is cut at 100 items, in order', () => {
   expect(chunks.flat()).toEqual(items);
 });
 
-test('a batch is cut before the weights of a call exceed 1,000', () => {
-  expect(chunksOf([400, 600, 1, 999, 1], (weight) => weight)).toEqual([[400, 600], [1, 999], [1]]);
+test('a batch is cut before the weights of a call exceed 500', () => {
+  expect(chunksOf([200, 300, 1, 499, 1], (weight) => weight)).toEqual([[200, 300], [1, 499], [1]]);
 });
 
-test('an item of 1,000 goes alone, beside items that weigh nothing', () => {
-  expect(sizes(chunksOf([0, 1_000, 0, 1_000], (weight) => weight))).toEqual([3, 1]);
+test('an item of 500 goes alone, beside items that weigh nothing', () => {
+  expect(sizes(chunksOf([0, 500, 0, 500], (weight) => weight))).toEqual([3, 1]);
 });
 
 test('an item heavier than a call goes alone', () => {

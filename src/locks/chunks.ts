@@ -1,9 +1,9 @@
 /** What one call of the lock table carries at most: it keeps a script short of 10 ms. */
 export const maxHoldsPerCall = 100;
-export const maxResourcesPerCall = 1_000;
+export const maxResourcesPerCall = 500;
 
 /**
- * Cuts a batch, in order, into what one call each may carry: 100 items or a weight of 1,000, whatever comes
+ * Cuts a batch, in order, into what one call each may carry: 100 items or a weight of 500, whatever comes
  * first. An item heavier than that goes alone. The weight of a hold is the number of its resources.
  */
 export function chunksOf<T>(items: readonly T[], weightOf: (item: T) => number = () => 0): T[][] {

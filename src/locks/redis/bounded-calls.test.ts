@@ -33,11 +33,11 @@ afterEach(async () => {
 
 const tasks = ['t1', 't2', 't3'];
 const wide = (task: string): ReturnType<typeof hold> => {
-  return hold(task, { shared: Array.from({ length: 600 }, (_, n) => `r${n}`) });
+  return hold(task, { shared: Array.from({ length: 300 }, (_, n) => `r${n}`) });
 };
 const owned = tasks.map((task) => ({ task, entry: 1, owner: ada }));
 
-test('one release works off little more than 1,000 resources, the operation all', async () => {
+test('one release works off little more than 500 resources, the operation all', async () => {
   await current.enter(...tasks.map(wide));
   await current.claim(ada);
   expect(await scripts.run(release, epoch, { promotionLimit: 250, holds: owned })).toEqual([
@@ -48,7 +48,7 @@ test('one release works off little more than 1,000 resources, the operation all'
   await current.expectSound();
 });
 
-test('one take-out works off little more than 1,000 resources, the operation all', async () => {
+test('one take-out works off little more than 500 resources, the operation all', async () => {
   await current.enter(...tasks.map(wide));
   const holds = tasks.map((task) => ({ task, entry: 1 }));
   expect(await scripts.run(takeOut, epoch, { promotionLimit: 250, holds })).toEqual([
@@ -59,7 +59,7 @@ test('one take-out works off little more than 1,000 resources, the operation all
   await current.expectSound();
 });
 
-test('one move ends little more than 1,000 resources of dying holds, the operation all', async () => {
+test('one move ends little more than 500 resources of dying holds, the operation all', async () => {
   await current.enter(...tasks.map(wide));
   await current.claim(ada);
   for (const task of tasks) await open.forgeEntering(epoch, task);

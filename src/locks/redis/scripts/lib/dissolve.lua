@@ -4,7 +4,7 @@ local dissolved = 0
 
 -- A call that has worked off this many resources leaves the rest of its batch to the next call.
 local function is_full()
-  return dissolved >= 1000
+  return dissolved >= 500
 end
 
 -- From here on nobody can be given the hold, which is about to lack locks.
