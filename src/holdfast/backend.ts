@@ -18,8 +18,8 @@ export interface Backend {
   wakeAdmission(): Promise<void>;
   /** The table that tells here what settles, opened where this process may; null where it is in another process. */
   announcingTable(): Promise<LockTable | null>;
-  /** How a worker proves that it is alive; `incarnation` is known by the first beat. */
-  beater(incarnation: () => string): Beater;
+  /** How workers prove that they are alive. */
+  readonly beater: Beater;
   /** Idempotent and bounded in time. */
   close(): Promise<void>;
 }

@@ -17,7 +17,7 @@ export function createEmbeddedBackend({ database, store, table, close }: Embedde
     canWake: true,
     wakeAdmission: () => table.wakeAdmission(),
     announcingTable: async () => table,
-    beater: (incarnation) => ({ kind: 'caller', beat: () => store.beat(incarnation()) }),
+    beater: { kind: 'caller', beat: (incarnation) => store.beat(incarnation) },
     close,
   };
 }

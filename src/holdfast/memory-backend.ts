@@ -46,7 +46,7 @@ export function createMemoryBackend(
     },
     wakeAdmission: async () => opening.opened?.table.wakeAdmission(),
     announcingTable: async () => table,
-    beater: () => ({ kind: 'postgres', connection, namespace }),
+    beater: { kind: 'postgres', connection, namespace },
     close: async () => {
       await opening.ended();
       await table.stop();

@@ -37,7 +37,7 @@ export function createRedisBackend(
     },
     wakeAdmission: async () => (await opening.get()).table.wakeAdmission(),
     announcingTable: async () => (await opening.get()).table,
-    beater: () => ({ kind: 'postgres', connection, namespace }),
+    beater: { kind: 'postgres', connection, namespace },
     close: async () => {
       await opening.ended();
       await table.stop();

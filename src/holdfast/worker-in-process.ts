@@ -79,12 +79,12 @@ export class WorkerInProcess implements Worker {
     const { loaded, backend, log } = this.#ports;
     const { database, store } = backend;
     const { name, ttl, taskFiles: _files, ...others } = this.#options;
-    const worker: WorkerProcess = createWorkerProcess({
+    return createWorkerProcess({
       ...others,
       ...open,
       store,
       definitions: new Map(loaded),
-      beater: backend.beater(() => worker.owner?.incarnation ?? ''),
+      beater: backend.beater,
       name: name ?? defaultWorkerName(process.env),
       ...(ttl !== undefined && { ttlMs: milliseconds(ttl, 'ttl') }),
       taskFiles,
@@ -96,6 +96,5 @@ export class WorkerInProcess implements Worker {
       onReady: (owner) => this.#events.emit('ready', owner),
       onFenced: (fencing) => this.#events.emit('fenced', fencing),
     });
-    return worker;
   }
 }

@@ -14,8 +14,8 @@ let heartbeat: Heartbeat;
 
 beforeAll(async () => {
   const beater: Beater = { kind: 'caller', beat: () => Promise.resolve('beaten') };
-  heartbeat = createHeartbeat({ incarnation: '1', ttlMs: 15_000, beater });
-  await heartbeat.start();
+  heartbeat = createHeartbeat({ ttlMs: 15_000, beater });
+  await heartbeat.start('1');
 });
 
 afterAll(() => heartbeat.stop());

@@ -9,10 +9,11 @@ import { HeartbeatState } from './heartbeat-state.js';
 import type { Heartbeat, HeartbeatOptions } from './heartbeat.js';
 import { newWatchdogAddress } from './watchdog-address.js';
 
+const prepareLimitMs = 60_000;
 const stopLimitMs = 2_000;
 
-/** A thread needs a moment to come up, also where the TTL is short. */
-const shortestStartLimitMs = 10_000;
+/** Connecting takes a moment, also where the TTL is short. */
+const shortestFirstBeatLimitMs = 10_000;
 
 /** The side of a heartbeat that lives in the thread of the worker; see Heartbeat. */
 export class ThreadHeartbeat implements Heartbeat {
@@ -22,6 +23,9 @@ export class ThreadHeartbeat implements Heartbeat {
   readonly #fenced = new AbortController();
   readonly #listeners = new Set<() => void>();
   #thread: Worker | null = null;
+  #incarnation: string | null = null;
+  #prepared: Promise<void> | null = null;
+  #listening = (): void => {};
   #exited: Promise<unknown> = Promise.resolve();
   #deadlineCheck: { stop(): void } | null = null;
   #lastError: unknown = null;
@@ -45,7 +49,37 @@ export class ThreadHeartbeat implements Heartbeat {
     return () => void this.#listeners.delete(listener);
   }
 
-  async start(): Promise<void> {
+  prepare(): Promise<void> {
+    this.#prepared ??= this.#orStop(() => this.#prepare());
+    return this.#prepared;
+  }
+
+  async start(incarnation: string): Promise<void> {
+    await this.prepare();
+    await this.#orStop(() => this.#firstBeat(incarnation));
+  }
+
+  async stop(): Promise<void> {
+    this.#end('stopped');
+    const { promise, timer } = limit(stopLimitMs);
+    await Promise.race([this.#exited, promise]);
+    clearTimeout(timer);
+    await this.#thread?.terminate();
+  }
+
+  async #orStop(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const listening = new Promise<void>((resolve) => {
+      this.#listening = resolve;
+    });
     const thread = new Worker(compiledFile(import.meta.url, './heartbeat-thread.js'), {
       workerData: this.#threadData(),
       // Nothing of the user's, a preloaded module say, belongs into this thread.
@@ -60,51 +94,52 @@ export class ThreadHeartbeat implements Heartbeat {
       () => this.#state.deadline,
       () => this.mayAct(),
     );
-    try {
-      await this.#firstBeat();
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
+    const outcome = await this.#within(prepareLimitMs, listening);
+    if (outcome === 'late')
+      throw this.#unavailable(`The heartbeat thread did not come up within ${prepareLimitMs} ms.`);
   }
 
-  async stop(): Promise<void> {
-    this.#end('stopped');
-    const { promise, timer } = limit(stopLimitMs);
-    await Promise.race([this.#exited, promise]);
-    clearTimeout(timer);
-    await this.#thread?.terminate();
-  }
-
-  async #firstBeat(): Promise<void> {
-    const limitMs = Math.max(this.#options.ttlMs, shortestStartLimitMs);
-    const { promise: late, timer } = limit(limitMs);
+  async #firstBeat(incarnation: string): Promise<void> {
+    this.#incarnation = incarnation;
+    const limitMs = Math.max(this.#options.ttlMs, shortestFirstBeatLimitMs);
     let forget = (): void => {};
     const beaten = new Promise<void>((resolve) => {
       forget = this.onBeat(resolve);
     });
-    const ended = new Promise<void>((resolve) => this.fenced.addEventListener('abort', () => resolve()));
-    await Promise.race([beaten, ended, this.#exited, late]);
-    clearTimeout(timer);
+    this.#tell({ type: 'begin', incarnation });
+    await this.#within(limitMs, beaten);
     forget();
+    if (!this.mayAct()) throw this.#unavailable(`No heartbeat was confirmed within ${limitMs} ms.`);
+  }
+
+  /** Throws Fenced where that, or the end of the thread, comes first. */
+  async #within(limitMs: number, event: Promise<void>): Promise<'done' | 'late'> {
+    const { promise: late, timer } = limit(limitMs);
+    const ended = new Promise<void>((resolve) => this.fenced.addEventListener('abort', () => resolve()));
+    const first = await Promise.race([
+      event.then(() => 'done' as const),
+      Promise.race([ended, this.#exited]).then(() => 'ended' as const),
+      late.then(() => 'late' as const),
+    ]);
+    clearTimeout(timer);
     this.fenced.throwIfAborted();
-    if (this.mayAct()) return;
-    throw new Unavailable(`No heartbeat was confirmed within ${limitMs} ms.`, {
-      cause: this.#lastError,
-    });
+    return first === 'done' ? 'done' : 'late';
+  }
+
+  #unavailable(message: string): Unavailable {
+    return new Unavailable(message, { cause: this.#lastError });
   }
 
   #threadData(): HeartbeatThreadData {
-    const { beater, incarnation, ttlMs } = this.#options;
+    const { beater, ttlMs } = this.#options;
     const postgres =
-      beater.kind === 'caller'
-        ? null
-        : { connection: beater.connection, text: beatQuery(beater.namespace), incarnation };
+      beater.kind === 'caller' ? null : { connection: beater.connection, text: beatQuery(beater.namespace) };
     return { memory: this.#state.memory, ttlMs, watchdogAddress: this.watchdogAddress, postgres };
   }
 
   #hear(message: FromHeartbeatThread): void {
-    if (message.type === 'failed') this.#report(message.error);
+    if (message.type === 'listening') this.#listening();
+    else if (message.type === 'failed') this.#report(message.error);
     else if (message.type === 'beat-asked') void this.#beat();
     else if (message.type === 'ended') this.mayAct();
     else if (message.type === 'beaten' && this.mayAct()) for (const listener of this.#listeners) listener();
@@ -113,9 +148,9 @@ export class ThreadHeartbeat implements Heartbeat {
   /** For the thread, which has no connection of its own. */
   async #beat(): Promise<void> {
     const { beater } = this.#options;
-    if (beater.kind === 'postgres') return;
+    if (beater.kind === 'postgres' || this.#incarnation === null) return;
     try {
-      this.#tell({ type: 'beat-answered', outcome: await beater.beat() });
+      this.#tell({ type: 'beat-answered', outcome: await beater.beat(this.#incarnation) });
     } catch (error) {
       this.#tell({ type: 'beat-failed', error: plainError(error) });
     }

@@ -5,7 +5,7 @@ export interface HeartbeatThreadData {
   ttlMs: number;
   watchdogAddress: string;
   /** null: the other thread is asked to beat. */
-  postgres: { connection: PostgresConnection; text: string; incarnation: string } | null;
+  postgres: { connection: PostgresConnection; text: string } | null;
 }
 
 export type FromHeartbeatThread =
@@ -16,6 +16,7 @@ export type FromHeartbeatThread =
   | { type: 'beat-asked' };
 
 export type ToHeartbeatThread =
+  | { type: 'begin'; incarnation: string }
   | { type: 'stop' }
   | { type: 'state-changed' }
   | { type: 'beat-answered'; outcome: 'beaten' | 'reaped' }

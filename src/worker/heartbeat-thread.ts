@@ -14,24 +14,29 @@ const { memory, ttlMs, watchdogAddress, postgres } = workerData as HeartbeatThre
 const state = new HeartbeatState(memory);
 const server = new WatchdogServer(watchdogAddress, state, onError);
 const asking = new AskingBeater(() => tell({ type: 'beat-asked' }));
-const loop = new HeartbeatLoop({
-  beater: postgres === null ? asking : postgresBeater(postgres),
-  intervalMs: ttlMs / 3,
-  onBeaten,
-  onReaped: () => end('reaped'),
-  onError,
-});
+let loop: HeartbeatLoop | null = null;
 const deadlineCheck = checkAtDeadline(() => state.deadline, endIfEnded);
 
 parentPort?.on('message', (message: ToHeartbeatThread) => {
-  if (message.type === 'beat-answered') asking.answer(message.outcome);
+  if (message.type === 'begin') begin(message.incarnation);
+  else if (message.type === 'beat-answered') asking.answer(message.outcome);
   else if (message.type === 'beat-failed') asking.fail(new Error(message.error.message));
   else if (message.type === 'stop') end('stopped');
   else endIfEnded();
 });
 await server.listen();
 tell({ type: 'listening' });
-loop.start();
+
+function begin(incarnation: string): void {
+  loop = new HeartbeatLoop({
+    beater: postgres === null ? asking : postgresBeater(postgres, incarnation),
+    intervalMs: ttlMs / 3,
+    onBeaten,
+    onReaped: () => end('reaped'),
+    onError,
+  });
+  loop.start();
+}
 
 function onBeaten(sentAt: Moment): void {
   const deadline = postgres === null ? null : momentAfter(sentAt, ttlMs - fencingMarginMs(ttlMs));
@@ -45,7 +50,7 @@ function endIfEnded(): void {
   if (state.mayAct() || state.status === 'starting') return;
   // Kills the children first.
   server.close();
-  loop.stop();
+  loop?.stop();
   deadlineCheck.stop();
   tell({ type: 'ended' });
   parentPort?.close();
@@ -56,10 +61,13 @@ function end(status: 'reaped' | 'stopped'): void {
   endIfEnded();
 }
 
-function postgresBeater(settings: NonNullable<HeartbeatThreadData['postgres']>): ThreadBeater {
+function postgresBeater(
+  settings: NonNullable<HeartbeatThreadData['postgres']>,
+  incarnation: string,
+): ThreadBeater {
   // A lost reply leaves the time for another try or two; a short TTL must still allow for connecting.
   const limitMs = Math.max(ttlMs / 4, Math.min(1_000, ttlMs / 2));
-  return new PostgresBeater({ ...settings, limitMs, onError });
+  return new PostgresBeater({ ...settings, incarnation, limitMs, onError });
 }
 
 function onError(error: unknown): void {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest';
 import { startPgBouncer } from '../../test/helpers/pgbouncer.js';
@@ -36,10 +37,10 @@ const test = plainTest.extend<Fixtures>({
   },
   heartbeatOf: async ({ row, proxy }, use) => {
     const running: Heartbeat[] = [];
-    const { namespace, incarnation } = row;
+    const { namespace } = row;
     await use((options = {}, url = proxy.url) => {
       const beater = { kind: 'postgres', connection: url, namespace } as const;
-      const heartbeat = createHeartbeat({ incarnation, ttlMs, beater, ...options });
+      const heartbeat = createHeartbeat({ ttlMs, beater, ...options });
       running.push(heartbeat);
       return heartbeat;
     });
@@ -64,10 +65,25 @@ function fenceDelay(heartbeat: Heartbeat): Promise<number> {
 }
 
 describe.concurrent('a heartbeat', () => {
+  test('lets children connect once it is prepared, and does not beat before it starts', async ({
+    row,
+    heartbeatOf,
+  }) => {
+    const heartbeat = heartbeatOf();
+    await heartbeat.prepare();
+    const child = connect({ path: heartbeat.watchdogAddress });
+    await once(child, 'connect');
+    child.destroy();
+    expect(await row.counter()).toBe(0);
+    expect(heartbeat.mayAct()).toBe(false);
+    await heartbeat.start(row.incarnation);
+    expect(await row.counter()).toBe(1);
+  });
+
   test('has beaten once when it has started, and goes on', async ({ row, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
     expect(heartbeat.mayAct()).toBe(false);
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     expect(heartbeat.mayAct()).toBe(true);
     expect(await row.counter()).toBe(1);
     await waitUntil(async () => (await row.counter()) >= 4, 'it has beaten four times');
@@ -75,7 +91,7 @@ describe.concurrent('a heartbeat', () => {
 
   test('fences at once when a beat changes no row', async ({ row, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     await row.reap();
     const reaped = performance.now();
     await waitUntil(() => heartbeat.fenced.aborted, 'it is fenced');
@@ -87,9 +103,9 @@ describe.concurrent('a heartbeat', () => {
     expect(heartbeat.mayAct()).toBe(false);
   });
 
-  test('fences before its TTL is over when PostgreSQL falls silent', async ({ proxy, heartbeatOf }) => {
+  test('fences before its TTL is over when PostgreSQL falls silent', async ({ row, proxy, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     const fenced = fenceDelay(heartbeat);
     proxy.silence();
     // The last beat was confirmed no later than this thread heard of it.
@@ -102,7 +118,7 @@ describe.concurrent('a heartbeat', () => {
 
   test('does not take a beat without a reply for confirmed', async ({ row, proxy, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     const before = await row.counter();
     const fenced = fenceDelay(heartbeat);
     proxy.silence('replies');
@@ -112,7 +128,7 @@ describe.concurrent('a heartbeat', () => {
 
   test('stays fenced when PostgreSQL comes back', async ({ row, proxy, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     proxy.silence();
     await waitUntil(() => heartbeat.fenced.aborted, 'it is fenced');
     const counter = await row.counter();
@@ -129,7 +145,7 @@ describe.concurrent('a heartbeat', () => {
   }) => {
     const errors: unknown[] = [];
     const heartbeat = heartbeatOf({ onError: (error) => errors.push(error) });
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     for (let resets = 1; resets <= 3; resets += 1) {
       const before = await row.counter();
       proxy.reset();
@@ -141,7 +157,7 @@ describe.concurrent('a heartbeat', () => {
 
   test('survives a silence that is shorter than its deadline', async ({ row, proxy, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     proxy.silence();
     await new Promise((resolve) => setTimeout(resolve, ttlMs / 2));
     proxy.heal();
@@ -152,22 +168,23 @@ describe.concurrent('a heartbeat', () => {
 
   test('does not start for a worker that was reaped', async ({ row, heartbeatOf }) => {
     await row.reap();
-    await expect(heartbeatOf().start()).rejects.toMatchObject({ code: 'Fenced' });
+    await expect(heartbeatOf().start(row.incarnation)).rejects.toMatchObject({ code: 'Fenced' });
   });
 
-  test('does not start when PostgreSQL is silent, and says so', async ({ proxy, heartbeatOf }) => {
+  test('does not start when PostgreSQL is silent, and says so', async ({ row, proxy, heartbeatOf }) => {
     proxy.silence();
     const started = performance.now();
-    await expect(heartbeatOf().start()).rejects.toMatchObject({ code: 'Unavailable' });
+    await expect(heartbeatOf().start(row.incarnation)).rejects.toMatchObject({ code: 'Unavailable' });
     expect(performance.now() - started).toBeLessThan(13_000);
   });
 
   test('stops within a bounded time while PostgreSQL is silent, more than once', async ({
+    row,
     proxy,
     heartbeatOf,
   }) => {
     const heartbeat = heartbeatOf();
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     proxy.silence();
     await new Promise((resolve) => setTimeout(resolve, ttlMs / 2));
     const asked = performance.now();
@@ -180,7 +197,7 @@ describe.concurrent('a heartbeat', () => {
 
   test('beats no more once it is stopped', async ({ row, heartbeatOf }) => {
     const heartbeat = heartbeatOf();
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     await heartbeat.stop();
     const counter = await row.counter();
     await new Promise((resolve) => setTimeout(resolve, ttlMs));
@@ -188,6 +205,7 @@ describe.concurrent('a heartbeat', () => {
   });
 
   test('tries again within its TTL where a connection is accepted and stays mute', async ({
+    row,
     heartbeatOf,
   }) => {
     const { hostname, port } = new URL(sharedPostgresUrl());
@@ -202,7 +220,7 @@ describe.concurrent('a heartbeat', () => {
     const url = new URL(sharedPostgresUrl());
     url.port = String((server.address() as { port: number }).port);
     const heartbeat = heartbeatOf({}, url.href);
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     expect(connections).toBe(2);
     await heartbeat.stop();
     server.close();
@@ -211,18 +229,18 @@ describe.concurrent('a heartbeat', () => {
   test('beats through PgBouncer in transaction mode', async ({ row, heartbeatOf }) => {
     const bouncer = await startPgBouncer(sharedPostgresUrl());
     const heartbeat = heartbeatOf({}, bouncer.url);
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     await waitUntil(async () => (await row.counter()) >= 3, 'it has beaten three times');
     await heartbeat.stop();
     await bouncer.stop();
   });
 
-  test('fences when its thread is lost', async ({ heartbeatOf }) => {
+  test('fences when its thread is lost', async ({ row, heartbeatOf }) => {
     const errors: unknown[] = [];
     const heartbeat = heartbeatOf({ onError: (error) => errors.push(error) });
     // It cannot listen there, and ends.
     const squatter = createServer().listen({ path: heartbeat.watchdogAddress });
-    await expect(heartbeat.start()).rejects.toMatchObject({
+    await expect(heartbeat.start(row.incarnation)).rejects.toMatchObject({
       code: 'Fenced',
       message: expect.stringContaining('thread ended'),
     });
@@ -235,7 +253,7 @@ describe('a heartbeat beside a busy main loop', () => {
   test('goes on while the main loop is blocked for three TTLs', async ({ row, heartbeatOf }) => {
     // Not through the proxy, which lives in this very loop.
     const heartbeat = heartbeatOf({ ttlMs: 1_500 }, sharedPostgresUrl());
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     spin(4_500);
     expect(heartbeat.mayAct()).toBe(true);
     expect(await row.counter()).toBeGreaterThanOrEqual(8);
@@ -244,26 +262,26 @@ describe('a heartbeat beside a busy main loop', () => {
 });
 
 describe('a heartbeat without a connection of its own', () => {
-  test('asks its caller to beat', async ({ heartbeatOf }) => {
+  test('asks its caller to beat', async ({ row, heartbeatOf }) => {
     let beats = 0;
     const beat = (): Promise<'beaten'> => {
       beats += 1;
       return Promise.resolve('beaten');
     };
     const heartbeat = heartbeatOf({ beater: { kind: 'caller', beat } });
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     await waitUntil(() => beats >= 3, 'it has beaten three times');
     expect(heartbeat.mayAct()).toBe(true);
   });
 
-  test('is fenced by the answer, but not by time', async ({ heartbeatOf }) => {
+  test('is fenced by the answer, but not by time', async ({ row, heartbeatOf }) => {
     let answer: 'beaten' | 'reaped' | null = 'beaten';
     const errors: unknown[] = [];
     const beat = (): Promise<'beaten' | 'reaped'> =>
       answer === null ? Promise.reject(new Error('No database.')) : Promise.resolve(answer);
     const options: Partial<HeartbeatOptions> = { ttlMs: 300, onError: (error) => errors.push(error) };
     const heartbeat = heartbeatOf({ ...options, beater: { kind: 'caller', beat } });
-    await heartbeat.start();
+    await heartbeat.start(row.incarnation);
     answer = null;
     await waitUntil(() => errors.length >= 5, 'five beats have failed');
     spin(600);

@@ -7,10 +7,17 @@ import { ThreadHeartbeat } from './heartbeat-main-side.js';
  */
 export interface Heartbeat {
   /**
-   * Resolves after the first confirmed beat. Rejects with Fenced where the worker is reaped already, with
-   * Unavailable where no beat was confirmed within the TTL (10 s at least); the heartbeat is stopped then.
+   * Brings the thread up, which takes long on a busy machine: better done before there is a TTL to keep. Resolves
+   * once children can connect. Rejects with Fenced where the thread ended, with Unavailable where it did not come
+   * up within a minute; the heartbeat is stopped then.
    */
-  start(): Promise<void>;
+  prepare(): Promise<void>;
+  /**
+   * Beats for this incarnation, after `prepare` where that was not called. Resolves after the first confirmed beat.
+   * Rejects with Fenced where the worker is reaped already, with Unavailable where no beat was confirmed within
+   * the TTL (10 s at least); the heartbeat is stopped then.
+   */
+  start(incarnation: string): Promise<void>;
   /** Idempotent and bounded in time. Children that are still connected are killed by their watchdogs. */
   stop(): Promise<void>;
   /**
@@ -24,7 +31,7 @@ export interface Heartbeat {
    * Finding the deadline passed, it aborts `fenced`. False before the first beat and after `stop`.
    */
   mayAct(): boolean;
-  /** Where the watchdog of a child connects; valid between `start` and `stop`. */
+  /** Where the watchdog of a child connects; valid between `prepare` and `stop`. */
   readonly watchdogAddress: string;
   /** Calls `listener` after each confirmed beat, until the returned function is called. */
   onBeat(listener: () => void): () => void;
@@ -39,10 +46,9 @@ export type PostgresConnection = string | ClientConfig;
  */
 export type Beater =
   | { kind: 'postgres'; connection: PostgresConnection; namespace: string }
-  | { kind: 'caller'; beat: () => Promise<'beaten' | 'reaped'> };
+  | { kind: 'caller'; beat: (incarnation: string) => Promise<'beaten' | 'reaped'> };
 
 export interface HeartbeatOptions {
-  incarnation: string;
   /** A beat is sent every third of it. */
   ttlMs: number;
   beater: Beater;

@@ -9,6 +9,7 @@ import { loggerWith } from '../log.js';
 import { ownerText } from '../owner.js';
 import { createHeartbeat } from './heartbeat.js';
 import { inCurrentOrNextEpoch } from './incarnation.js';
+import { patiently } from './patiently.js';
 import { processIdentity } from './process-identity.js';
 import { stopInOrder, stopParts, withdrawBeforeStart } from './stop-in-order.js';
 import { checkWorkerOptions } from './worker-options.js';
@@ -62,15 +63,22 @@ class Worker implements WorkerProcess {
   }
 
   async #live(): Promise<void> {
-    if (this.#stopAsked.signal.aborted) return;
-    const owner = await this.#register();
-    const heartbeat = this.#heartbeat(owner);
+    const heartbeat = this.#heartbeat();
+    await heartbeat.prepare();
+    if (this.#stopAsked.signal.aborted) return heartbeat.stop();
+    const owner = await this.#register().catch(async (error: unknown) => {
+      await heartbeat.stop();
+      throw error;
+    });
     const parts = workerParts(this.#incarnation(owner, heartbeat), heartbeat, this.#options, this.#checked);
     heartbeat.fenced.addEventListener('abort', () => this.#fence(heartbeat.fenced.reason as Error));
     this.#fenced.signal.addEventListener('abort', () => this.#endAttempts(parts));
     try {
-      await heartbeat.start();
-      await inCurrentOrNextEpoch(parts.incarnation, (epoch) => this.#options.table.listOwner(epoch, owner));
+      await heartbeat.start(owner.incarnation);
+      await patiently(
+        () => this.#listOwner(parts.incarnation),
+        () => heartbeat.mayAct(),
+      );
     } catch (error) {
       await withdrawBeforeStart(parts, heartbeat);
       throw error;
@@ -95,10 +103,17 @@ class Worker implements WorkerProcess {
     return this.#owner;
   }
 
-  #heartbeat({ incarnation }: Owner): Heartbeat {
+  async #listOwner(incarnation: Incarnation): Promise<void> {
+    const { owner, table } = incarnation;
+    await inCurrentOrNextEpoch(incarnation, (epoch) => table.listOwner(epoch, owner));
+  }
+
+  #heartbeat(): Heartbeat {
     const { ttlMs, log } = this.#checked;
-    const onError = (error: unknown): void => log.warn({ err: error, incarnation }, 'a beat failed');
-    return createHeartbeat({ incarnation, ttlMs, beater: this.#options.beater, onError });
+    const onError = (error: unknown): void => {
+      log.warn({ err: error, incarnation: this.#owner?.incarnation }, 'a beat failed');
+    };
+    return createHeartbeat({ ttlMs, beater: this.#options.beater, onError });
   }
 
   #incarnation(owner: Owner, heartbeat: Heartbeat): Incarnation {

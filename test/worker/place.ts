@@ -31,7 +31,7 @@ export interface Place {
   definitions: Map<string, TaskDefinition>;
   log: Logger;
   lines: LogLine[];
-  beater(incarnation: () => string): Beater;
+  beater: Beater;
   /** Ends what `onClose` was given, last one first, and then the stores. */
   close(): Promise<void>;
   onClose(end: () => Promise<void>): void;
@@ -48,11 +48,11 @@ export async function serverPlace(urls: ServerUrls = {}): Promise<Place> {
   const postgresUrl = urls.postgresUrl ?? sharedPostgresUrl();
   const database = createPostgresDatabase({ connection: postgresUrl });
   const table = createRedisLockTable({ url: urls.redisUrl ?? sharedRedisUrl(), namespace });
-  const place = await open('servers', namespace, database, table, () => ({
+  const place = await open('servers', namespace, database, table, {
     kind: 'postgres',
     connection: sharedPostgresUrl(),
     namespace,
-  }));
+  });
   place.onClose(() => dropNamespace(namespace));
   return place;
 }
@@ -64,10 +64,10 @@ export async function embeddedPlace(): Promise<Place> {
   const namespace = uniqueNamespace();
   const database = await (pglite ??= createPgliteDatabase({ dataDir: 'memory://' }));
   const table = createMemoryLockTable({ namespace });
-  const place = await open('embedded', namespace, database, table, (incarnation) => ({
+  const place = await open('embedded', namespace, database, table, {
     kind: 'caller',
-    beat: () => place.store.beat(incarnation()),
-  }));
+    beat: (incarnation) => place.store.beat(incarnation),
+  });
   return place;
 }
 

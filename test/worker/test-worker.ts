@@ -18,9 +18,9 @@ export interface TestWorker {
 export async function startWorker(place: Place, given: Partial<WorkerOptions> = {}): Promise<TestWorker> {
   const { store, table, epoch, definitions, log } = place;
   let owner: Owner | null = null;
-  const process: WorkerProcess = createWorkerProcess({
+  const process = createWorkerProcess({
     ...{ store, table, epoch, definitions, log, name: 'w', ttlMs: 3_000 },
-    beater: place.beater(() => process.owner?.incarnation ?? ''),
+    beater: place.beater,
     ...given,
     onReady: (ready) => {
       owner = ready;

@@ -4,7 +4,7 @@ import type { Logger } from '../../log.js';
 import { backoff } from './backoff.js';
 import type { ServerAddress } from './server-url.js';
 import { slotConnectorOf } from './slot-connector.js';
-import { isForAnotherServer, unavailable } from './unavailable.js';
+import { isForAnotherServer, isSilence, unavailable } from './unavailable.js';
 
 export interface ConnectionSettings {
   address: ServerAddress;
@@ -110,8 +110,7 @@ export class Connection {
 
   /** A connection that does not answer may be half-open, and then never fails by itself: another one is made. */
   #replaceIfSilent(error: unknown): void {
-    const silent = error instanceof Error && error.message === 'Command timed out';
-    if (silent && this.redis.status === 'ready') this.redis.disconnect(true);
+    if (isSilence(error) && this.redis.status === 'ready') this.redis.disconnect(true);
   }
 }
 

@@ -28,6 +28,7 @@ import { release } from './scripts/release.js';
 import { takeOut } from './scripts/take-out.js';
 import { wake } from './scripts/wake.js';
 import { addressOfOptions, parseServerUrl } from './server-url.js';
+import { isSilence } from './unavailable.js';
 import { unlinkEpochs } from './unlink-epochs.js';
 
 export interface RedisLockTableOptions {
@@ -47,6 +48,8 @@ export interface RedisLockTableOptions {
 
 const defaultPromotionLimit = 250;
 const defaultCommandLimitMs = 2_000;
+/** Of a server that can be reached, but is too busy to answer in time, as when a whole fleet starts. */
+const startAttempts = 4;
 const noWeight = (): number => 0;
 
 /** The lock table in Redis, standalone, behind Sentinels or in a Cluster. Throws NotConfigured. */
@@ -220,9 +223,15 @@ class RedisLockTable implements port.LockTable {
   async #connect(): Promise<TableConnections> {
     const open = openConnections(this.#settings);
     try {
-      await open.main.connectedPatiently();
-      await checkServer(open.main, open.scripts, this.#settings.address.kind);
-      return open;
+      for (let attempt = 1; ; attempt++) {
+        await open.main.connectedPatiently();
+        try {
+          await checkServer(open.main, open.scripts, this.#settings.address.kind);
+          return open;
+        } catch (error) {
+          if (!isSilence(error) || attempt === startAttempts) throw error;
+        }
+      }
     } catch (error) {
       open.close();
       throw error;

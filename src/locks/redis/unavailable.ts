@@ -12,6 +12,12 @@ export function unavailable(doing: string, error: unknown): Unavailable {
   });
 }
 
+/** Whether it means that no answer came in time, on a connection that was there. */
+export function isSilence(error: unknown): boolean {
+  const cause = error instanceof Unavailable ? error.cause : error;
+  return cause instanceof Error && cause.message === 'Command timed out';
+}
+
 /** Messages of the client library that say how it is built rather than what happened. */
 function plain(why: string): string {
   if (why.includes("isn't writeable")) return 'there is no connection.';

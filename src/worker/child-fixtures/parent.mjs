@@ -4,10 +4,10 @@ import { createChildPool } from '../../../dist/worker/child-pool.js';
 import { createHeartbeat } from '../../../dist/worker/heartbeat.js';
 
 const { beater, incarnation, ttlMs, job } = JSON.parse(process.argv[2]);
-const heartbeat = createHeartbeat({ incarnation, ttlMs, beater });
+const heartbeat = createHeartbeat({ ttlMs, beater });
 const tell = (event) => process.stdout.write(`${JSON.stringify(event)}\n`);
 
-await heartbeat.start();
+await heartbeat.start(incarnation);
 const pool = createChildPool({
   taskFiles: [fileURLToPath(new URL('tasks.mjs', import.meta.url))],
   watchdogAddress: heartbeat.watchdogAddress,
