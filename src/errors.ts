@@ -12,6 +12,10 @@ export const errorCodes = {
   WrongTable: { status: 500, meaning: 'The namespace uses another lock table than the one configured.' },
   WrongSchema: { status: 500, meaning: 'The database schema is older or newer than this build needs.' },
   UnsafeServer: { status: 500, meaning: 'A server is set up so that a guarantee cannot be kept.' },
+  ScriptFailed: {
+    status: 500,
+    meaning: 'A script of the lock table failed inside Redis, and may have been executed half-way.',
+  },
   Unavailable: { status: 503, meaning: 'PostgreSQL or Redis cannot be reached, or did not answer in time.' },
 } as const;
 
@@ -97,6 +101,12 @@ export class WrongSchema extends HoldfastError {
 export class UnsafeServer extends HoldfastError {
   constructor(message: string) {
     super('UnsafeServer', message);
+  }
+}
+
+export class ScriptFailed extends HoldfastError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('ScriptFailed', message, options);
   }
 }
 

@@ -40,6 +40,7 @@ export {
   NotConfigured,
   NotFound,
   PayloadTooLarge,
+  ScriptFailed,
   Unavailable,
   UnknownTask,
   UnsafeServer,

@@ -3,6 +3,7 @@ import type { Logger } from '../log.js';
 import type { Owner } from '../owner.js';
 import type { CurrentEpoch } from '../recovery/current-epoch.js';
 import type { Store } from '../store/store.js';
+import { Unavailable } from '../errors.js';
 import { EpochRefused } from '../locks/lock-table.js';
 import { backoffMs, outageBackoff } from './backoff.js';
 
@@ -56,7 +57,9 @@ export function onLoopError(log: Logger, doing: string): (error: unknown, failur
       log.debug({ err: error }, `${doing}: the epoch was refused`);
       return failures;
     }
-    log.warn({ err: error, failures }, `${doing} failed, and is tried again`);
+    // An outage passes; anything else needs somebody who looks.
+    const level = error instanceof Unavailable || error instanceof EpochRefused ? 'warn' : 'error';
+    log[level]({ err: error, failures }, `${doing} failed, and is tried again`);
     return backoffMs(outageBackoff, failures);
   };
 }

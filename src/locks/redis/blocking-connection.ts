@@ -54,7 +54,7 @@ export class BlockingConnection {
   async #answer(command: string, args: (string | number)[], limitMs: number): Promise<unknown> {
     const guard = setTimeout(() => this.close(), limitMs + this.#graceMs);
     try {
-      return await this.#connection.send(command, args);
+      return await this.#connection.sendUnlimited(command, args);
     } finally {
       clearTimeout(guard);
     }

@@ -1,4 +1,4 @@
-import { NotConfigured, Unavailable, UnsafeServer } from '../../errors.js';
+import { NotConfigured, ScriptFailed, Unavailable, UnsafeServer } from '../../errors.js';
 import type { Connection } from './connection.js';
 import type { ScriptRunner } from './script-runner.js';
 import { identity } from './scripts/identity.js';
@@ -81,8 +81,9 @@ async function checkIdentity(scripts: ScriptRunner): Promise<void> {
   try {
     await scripts.run(identity, '0', null);
   } catch (error) {
-    const cause = error instanceof Unavailable ? error.cause : error;
-    if (isDenied(cause) || isScriptError(cause)) throw withheldInfo();
+    // The script fails on what INFO tells, or is not allowed to ask.
+    if (error instanceof ScriptFailed) throw withheldInfo();
+    if (error instanceof Unavailable && isDenied(error.cause)) throw withheldInfo();
     throw error;
   }
 }
@@ -100,9 +101,4 @@ function isDenied(error: unknown): boolean {
     error instanceof Error &&
     /NOPERM|unknown command|can't run this command|not allowed from script/i.test(error.message)
   );
-}
-
-/** The script ran and failed on what INFO told. */
-function isScriptError(error: unknown): boolean {
-  return error instanceof Error && /user_script|script:/i.test(error.message);
 }

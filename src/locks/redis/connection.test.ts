@@ -48,4 +48,13 @@ describe('a connection', () => {
     });
     expect(connection.redis.status).toBe('ready');
   });
+
+  test('takes an answer that came while this process was busy for longer than a command may take', async () => {
+    const connection = open();
+    await connection.connected();
+    const answer = connection.send('PING', []);
+    const started = performance.now();
+    while (performance.now() - started < 3_000);
+    expect(await answer).toBe('PONG');
+  });
 });

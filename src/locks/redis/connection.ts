@@ -5,6 +5,7 @@ import { backoff } from './backoff.js';
 import type { ServerAddress } from './server-url.js';
 import { slotConnectorOf } from './slot-connector.js';
 import { isForAnotherServer, isSilence, unavailable } from './unavailable.js';
+import { withinLimit } from './within-limit.js';
 
 export interface ConnectionSettings {
   address: ServerAddress;
@@ -78,10 +79,15 @@ export class Connection {
     }
   }
 
-  /** Sends one command. Rejects with what the server or the network said. */
+  /** Sends one command that may take as long as it likes. Rejects with what the server or the network said. */
+  sendUnlimited(command: string, args: RedisValue[]): Promise<unknown> {
+    return this.redis.call(command, args);
+  }
+
+  /** Sends one command. Rejects with what the server or the network said, or with Silence. */
   async send(command: string, args: RedisValue[]): Promise<unknown> {
     try {
-      return await this.redis.call(command, args);
+      return await withinLimit(this.sendUnlimited(command, args), this.#limitMs);
     } catch (error) {
       this.#replaceIfSilent(error);
       throw error;
@@ -140,7 +146,8 @@ function optionsFor(commandLimitMs: number): RedisOptions {
     autoResendUnfulfilledCommands: false,
     // Whatever awaits an answer fails as soon as the connection is lost.
     maxRetriesPerRequest: 0,
-    commandTimeout: commandLimitMs,
+    // Of what the library sends by itself, when it connects.
+    commandTimeout: slowStartFactor * commandLimitMs,
     sentinelCommandTimeout: commandLimitMs,
     connectTimeout: commandLimitMs,
     disconnectTimeout: 100,

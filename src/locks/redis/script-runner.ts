@@ -5,7 +5,7 @@ import type { Connection } from './connection.js';
 import { epochKey } from './keys.js';
 import { asList, asWord, type Reply } from './reply.js';
 import { scriptSource } from './script-source.js';
-import { unavailable } from './unavailable.js';
+import { scriptFailure } from './unavailable.js';
 
 /** A script of scripts/, with the one place where its arguments are encoded and its answer is decoded. */
 export interface Script<Arguments, Answer> {
@@ -35,7 +35,7 @@ export class ScriptRunner {
     this.#sourceOf = sourceOf;
   }
 
-  /** Throws EpochRefused where the script says so, and Unavailable where no answer came. */
+  /** Throws EpochRefused where the script says so, ScriptFailed where it failed, Unavailable where no answer came. */
   async run<G, A>(script: Script<G, A>, epoch: string, given: G): Promise<A> {
     const reply = await this.#evaluate(script.name, [epoch, ...script.encode(given)]);
     if (reply[0] === 'refused') throw new EpochRefused(asWord(reply[1], refusalReasons), epoch);
@@ -47,13 +47,13 @@ export class ScriptRunner {
     try {
       return asList(await this.#connection.send('EVALSHA', [sha, 1, this.#key, ...argv]));
     } catch (error) {
-      if (!isNoScript(error)) throw unavailable(`run ${name}`, error);
+      if (!isNoScript(error)) throw scriptFailure(name, error);
     }
     // The server restarted, or its scripts were flushed: it has done nothing, and learns the script anew.
     try {
       return asList(await this.#connection.send('EVAL', [source, 1, this.#key, ...argv]));
     } catch (error) {
-      throw unavailable(`run ${name}`, error);
+      throw scriptFailure(name, error);
     }
   }
 
