@@ -11,7 +11,7 @@ export interface PostgresOptions {
   connection: string | ClientConfig;
   /** Connections at most, those that listen aside. Default 10. */
   connections?: number;
-  /** For making a connection, or getting a free one, in milliseconds. Default 5,000. */
+  /** For making a connection, or getting a free one, in milliseconds. Default 15,000. */
   connectLimitMs?: number;
   /** For the reply to one autocommit call, in milliseconds. Default 15,000. */
   callLimitMs?: number;
@@ -118,7 +118,7 @@ class PostgresDatabase implements Database {
   }
 }
 
-function clientConfig({ connection, connectLimitMs = 5_000 }: PostgresOptions): ClientConfig {
+function clientConfig({ connection, connectLimitMs = 15_000 }: PostgresOptions): ClientConfig {
   return {
     application_name: 'holdfast',
     ...(typeof connection === 'string' ? { connectionString: connection } : connection),

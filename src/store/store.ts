@@ -36,8 +36,8 @@ export interface Store {
   resourcesInUse(page: { after: string | null; limit: number }): Promise<string[]>;
 
   // Admission
-  /** Whether a pass would find something for these lanes; cheap enough to be asked every second. */
-  admissionNeeded(epoch: string): Promise<boolean>;
+  /** What a pass would find; cheap enough to be asked every second. */
+  admissionNeeded(epoch: string): Promise<AdmissionNeed>;
   /** One admission pass; `busy-elsewhere` when another process has it. Several round trips. */
   admissionPass<T>(pass: (admission: Admission) => Promise<T>): Promise<T | 'busy-elsewhere'>;
 
@@ -109,6 +109,13 @@ export interface HoldSource {
   place: string;
   exclusive: string[];
   shared: string[];
+}
+
+export interface AdmissionNeed {
+  /** As Admission.lanesToAdmit. */
+  lanes: string[];
+  /** Whether there are tasks whose time has come and that are not yet marked as due. */
+  due: boolean;
 }
 
 /** Inside the advisory lock of admission. */

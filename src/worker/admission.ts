@@ -4,13 +4,20 @@ import type { Offer } from './served-lanes.js';
 import { admissionPass, firstPlace, nextPassSize, type PassOutcome, tasksPerPass } from './admission-pass.js';
 import { inCurrentEpoch, onLoopError } from './incarnation.js';
 import { Loop } from './loop.js';
+import { servedLanes } from './served-lanes.js';
 
 /** How often the store is asked whether admission has work, in milliseconds, where nothing wakes it. */
 const pollMs = 1_500;
 
-/** While another process has the lock of admission: what it was woken for may have come too late for its pass. */
+/**
+ * While another process has the lock of admission. That one goes on while it finds tasks; but what this one was
+ * woken for may have come too late for a pass that is about to end. After these attempts somebody must have seen it.
+ */
 const busyPausesMs = [25, 75, 150];
-const busyPauseMs = 250;
+
+/** Then, and without a wake-up: not so seldom that the lock of one that froze lies idle, nor so often that a fleet queues. */
+const busyPollMs = 750;
+const otherPauseMs = 250;
 
 /** Many retries share one timer: at most one per step of this grid. */
 const timerGridMs = 50;
@@ -77,17 +84,31 @@ export class AdmissionLoop {
     await this.#takeOutRefused(epoch);
     const woken = this.#woken;
     this.#woken = false;
-    if (!woken && !(await this.#incarnation.store.admissionNeeded(epoch))) return this.#idle();
+    if (!woken && !(await this.#needed(epoch))) return this.#idle();
     const outcome = await this.#pass(epoch, await this.#servingOffers());
-    if (outcome.status === 'busy-elsewhere') return busyPausesMs[this.#busy++] ?? busyPauseMs;
+    if (outcome.status === 'busy-elsewhere') return this.#tryAgain(woken);
     this.#busy = 0;
     if (outcome.status === 'epoch') this.#incarnation.epoch.refused(epoch);
-    if (outcome.status !== 'done') return busyPauseMs;
+    if (outcome.status !== 'done') return otherPauseMs;
     this.#next = outcome.next ?? firstPlace;
     if (outcome.takeOuts.length > 0) this.#takeOuts = { epoch, tasks: outcome.takeOuts };
     if (outcome.next !== null) this.#woken = true;
     // What was dispatched during a pass may have woken another process, which found the lock taken.
     return outcome.admitted > 0 || this.#woken || this.#takeOuts !== null ? 0 : this.#idle();
+  }
+
+  /** The lanes of others are for their own polls: each lane that is served has somebody who asks. */
+  async #needed(epoch: string): Promise<boolean> {
+    const { lanes, due } = await this.#incarnation.store.admissionNeeded(epoch);
+    return due || servedLanes(lanes, [this.#own]).length > 0;
+  }
+
+  #tryAgain(woken: boolean): number {
+    const pauseMs = woken ? busyPausesMs[this.#busy] : undefined;
+    this.#busy = pauseMs === undefined ? 0 : this.#busy + 1;
+    if (pauseMs === undefined) return spread(busyPollMs);
+    this.#woken = true;
+    return pauseMs;
   }
 
   async #pass(epoch: string, offers: Offer[]): Promise<PassOutcome> {
@@ -102,10 +123,9 @@ export class AdmissionLoop {
     }
   }
 
-  /** Not all at the same time: the polls of a fleet are spread. */
   #idle(): number {
     this.#busy = 0;
-    return pollMs * (0.9 + Math.random() / 10);
+    return spread(pollMs);
   }
 
   async #takeOutRefused(epoch: string): Promise<void> {
@@ -128,4 +148,9 @@ export class AdmissionLoop {
     }
     return [this.#own, ...this.#offers.offers];
   }
+}
+
+/** A little less, at random: the polls of a fleet are not all at the same time. */
+function spread(pauseMs: number): number {
+  return pauseMs * (0.9 + Math.random() / 10);
 }

@@ -1,5 +1,5 @@
--- A loose index scan: from each (lane, epoch) straight to the next one, until one is not admitted in $1. The
--- literals are those of the partial indexes.
+-- A loose index scan: from each (lane, epoch) straight to the next one. The literals are those of the partial
+-- indexes.
 WITH RECURSIVE pairs AS (
   (
     SELECT t.lane, t.admitted_epoch FROM holdfast.tasks t
@@ -17,10 +17,10 @@ WITH RECURSIVE pairs AS (
   ) following
 )
 SELECT
-  EXISTS (SELECT FROM pairs p WHERE p.admitted_epoch <> $1::bigint)
-  OR EXISTS (
+  ARRAY(SELECT DISTINCT p.lane FROM pairs p WHERE p.admitted_epoch <> $1::bigint ORDER BY p.lane) AS lanes,
+  EXISTS (
     SELECT FROM (
       SELECT t.run_at FROM holdfast.tasks t WHERE t.state = 'waiting' AND NOT t.due ORDER BY t.run_at LIMIT 1
     ) earliest
     WHERE earliest.run_at <= now()
-  ) AS needed
+  ) AS due

@@ -1,4 +1,4 @@
--- The same loose index scan as in admission-needed.sql, to its end.
+-- The same loose index scan as in admission-needed.sql.
 WITH RECURSIVE pairs AS (
   (
     SELECT t.lane, t.admitted_epoch FROM holdfast.tasks t

@@ -1,0 +1,76 @@
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { sharedPostgresUrl } from '../../test/helpers/servers.js';
+import { waitUntil } from '../../test/helpers/wait-until.js';
+import { overriding } from '../../test/worker/overriding.js';
+import { serverPlace, type Place } from '../../test/worker/place.js';
+import { inState, startWorker } from '../../test/worker/test-worker.js';
+import { defineTask } from '../tasks/definition.js';
+
+let place: Place;
+let polls: number;
+let passes: number[];
+
+beforeEach(async () => {
+  place = await serverPlace();
+  place.definitions.set('job', defineTask({ name: 'job', run: () => {} }));
+  polls = 0;
+  passes = [];
+});
+afterEach(() => place.close());
+
+/** A worker whose questions about admission and whose passes are counted. */
+async function startCountedWorker(): Promise<void> {
+  const store = overriding(place.store, {
+    admissionNeeded: (epoch) => {
+      polls += 1;
+      return place.store.admissionNeeded(epoch);
+    },
+    admissionPass: (pass) => {
+      passes.push(performance.now());
+      return place.store.admissionPass(pass);
+    },
+  });
+  await startWorker(place, { store });
+}
+
+/** From SQL: nobody is woken. */
+async function dispatchUnheard(name: string): Promise<string> {
+  const { rows } = await place.database.query<{ id: string }>(
+    `SELECT "${place.namespace}".dispatch($1, '{}'::jsonb) AS id`,
+    [name],
+  );
+  return rows[0]?.id ?? '';
+}
+
+async function morePolls(count: number): Promise<void> {
+  const before = polls;
+  await waitUntil(() => polls >= before + count, `${count} more polls`);
+}
+
+test('tasks that only other workers serve cause no passes', async () => {
+  await startCountedWorker();
+  await morePolls(1);
+  await dispatchUnheard('of-others');
+  const before = passes.length;
+  await morePolls(3);
+  expect(passes).toHaveLength(before);
+  const id = await dispatchUnheard('job');
+  await inState(place, id, 'completed');
+});
+
+test('while another process has the lock of admission, one that was woken tries a few times and then seldom', async () => {
+  const other = new pg.Client({ connectionString: sharedPostgresUrl() });
+  await other.connect();
+  await startCountedWorker();
+  await morePolls(1);
+  await other.query(`SELECT pg_advisory_lock("${place.namespace}".lock_key('admission'))`);
+  const before = passes.length;
+  const { id } = await place.dispatcher.dispatch('job');
+  await waitUntil(() => passes.length >= before + 8, 'eight attempts');
+  const attempts = passes.slice(before);
+  const gaps = attempts.slice(1).map((at, index) => at - (attempts[index] ?? 0));
+  expect(gaps.slice(4).every((gap) => gap > 600)).toBe(true);
+  await other.end();
+  await inState(place, id, 'completed');
+});
