@@ -116,6 +116,8 @@ export interface AdmissionNeed {
   lanes: string[];
   /** Whether there are tasks whose time has come and that are not yet marked as due. */
   due: boolean;
+  /** Whether no process has the lock of admission just now; null where there is nothing to admit. */
+  free: boolean | null;
 }
 
 /** Inside the advisory lock of admission. */

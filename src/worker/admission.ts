@@ -38,7 +38,7 @@ export class AdmissionLoop {
   #takeOuts: { epoch: string; tasks: TaskEntry[] } | null = null;
   readonly #timers = new Map<number, NodeJS.Timeout>();
   #stopped = false;
-  #woken = true;
+  #woken = false;
   #busy = 0;
   #next = firstPlace;
   #passSize = tasksPerPass;
@@ -84,7 +84,9 @@ export class AdmissionLoop {
     await this.#takeOutRefused(epoch);
     const woken = this.#woken;
     this.#woken = false;
-    if (!woken && !(await this.#needed(epoch))) return this.#idle();
+    const need = woken ? 'needed' : await this.#need(epoch);
+    if (need === 'nothing') return this.#idle();
+    if (need === 'busy-elsewhere') return this.#tryAgain(woken);
     const outcome = await this.#pass(epoch, await this.#servingOffers());
     if (outcome.status === 'busy-elsewhere') return this.#tryAgain(woken);
     this.#busy = 0;
@@ -98,9 +100,10 @@ export class AdmissionLoop {
   }
 
   /** The lanes of others are for their own polls: each lane that is served has somebody who asks. */
-  async #needed(epoch: string): Promise<boolean> {
-    const { lanes, due } = await this.#incarnation.store.admissionNeeded(epoch);
-    return due || servedLanes(lanes, [this.#own]).length > 0;
+  async #need(epoch: string): Promise<'nothing' | 'needed' | 'busy-elsewhere'> {
+    const { lanes, due, free } = await this.#incarnation.store.admissionNeeded(epoch);
+    if (!due && servedLanes(lanes, [this.#own]).length === 0) return 'nothing';
+    return free === true ? 'needed' : 'busy-elsewhere';
   }
 
   #tryAgain(woken: boolean): number {

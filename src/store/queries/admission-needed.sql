@@ -15,12 +15,20 @@ WITH RECURSIVE pairs AS (
     ORDER BY t.lane, t.admitted_epoch
     LIMIT 1
   ) following
+),
+need AS (
+  SELECT
+    ARRAY(SELECT DISTINCT p.lane FROM pairs p WHERE p.admitted_epoch <> $1::bigint ORDER BY p.lane) AS lanes,
+    EXISTS (
+      SELECT FROM (
+        SELECT t.run_at FROM holdfast.tasks t WHERE t.state = 'waiting' AND NOT t.due ORDER BY t.run_at LIMIT 1
+      ) earliest
+      WHERE earliest.run_at <= now()
+    ) AS due
 )
+-- The lock is tried last, and let go at once: a fleet that asks must not keep the one from it that admits.
 SELECT
-  ARRAY(SELECT DISTINCT p.lane FROM pairs p WHERE p.admitted_epoch <> $1::bigint ORDER BY p.lane) AS lanes,
-  EXISTS (
-    SELECT FROM (
-      SELECT t.run_at FROM holdfast.tasks t WHERE t.state = 'waiting' AND NOT t.due ORDER BY t.run_at LIMIT 1
-    ) earliest
-    WHERE earliest.run_at <= now()
-  ) AS due
+  n.lanes,
+  n.due,
+  CASE WHEN n.due OR n.lanes <> '{}' THEN pg_try_advisory_xact_lock(holdfast.lock_key('admission')) END AS free
+FROM need n OFFSET 0
