@@ -8,8 +8,10 @@ import { openPass } from './queries/open-pass.js';
 import { tasksToAdmit } from './queries/tasks-to-admit.js';
 import { runOn } from './run.js';
 
-/** A process frozen in a pass delays the others by the idle limit. */
-const limits = { statementLimitMs: 5_000, lockLimitMs: 1_000, idleLimitMs: 1_000 };
+const limits = { statementLimitMs: 5_000, lockLimitMs: 1_000, idleLimitMs: 30_000 };
+
+/** With the lock. A process frozen in a pass delays the others by this. */
+const idleLimitMs = 1_000;
 
 /** One transaction under the admission lock. */
 export async function admissionPass<T>(
@@ -19,7 +21,7 @@ export async function admissionPass<T>(
 ): Promise<T | 'busy-elsewhere'> {
   return database.transaction(async (queryable) => {
     const run = runOn(queryable, namespace);
-    const opened = await openPass(run);
+    const opened = await openPass(run, idleLimitMs);
     return opened === null ? 'busy-elsewhere' : pass(admissionOn(run, opened));
   }, limits);
 }

@@ -34,15 +34,24 @@ export function fencingMarginMs(ttlMs: number): number {
   return Math.min(Math.max(ttlMs / 10, 250), ttlMs / 2);
 }
 
-/** Timers stand still in suspend, so none is set for the full length of a deadline. */
-const longestSleepMs = 100;
+/** How often to look whether a deadline has passed while the timers stood still, in milliseconds. */
+export function checkIntervalMs(ttlMs: number): number {
+  return fencingMarginMs(ttlMs) / 3;
+}
 
-/** Calls `check` when the deadline of the moment passes, and at least ten times a second, until it is stopped. */
-export function checkAtDeadline(deadline: () => Moment | null, check: () => void): { stop(): void } {
+/**
+ * Calls `check` when the deadline of the moment passes, and every `intervalMs` besides, until it is stopped: timers
+ * stand still in suspend, so none is set for the full length of a deadline.
+ */
+export function checkAtDeadline(
+  deadline: () => Moment | null,
+  check: () => void,
+  intervalMs: number,
+): { stop(): void } {
   let timer: NodeJS.Timeout;
   function sleep(): void {
     const next = deadline();
-    const ms = next === null ? longestSleepMs : Math.min(msUntil(next), longestSleepMs);
+    const ms = next === null ? intervalMs : Math.min(msUntil(next), intervalMs);
     timer = setTimeout(wake, Math.max(ms, 5));
   }
   function wake(): void {

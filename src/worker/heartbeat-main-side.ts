@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { compiledFile } from '../entry-point.js';
 import { Fenced, Unavailable } from '../errors.js';
 import { beatQuery } from '../store/queries/beat.js';
-import { checkAtDeadline } from './deadline.js';
+import { checkAtDeadline, checkIntervalMs } from './deadline.js';
 import type { FromHeartbeatThread, HeartbeatThreadData, ToHeartbeatThread } from './heartbeat-messages.js';
 import { plainError } from './heartbeat-messages.js';
 import { HeartbeatState } from './heartbeat-state.js';
@@ -93,6 +93,7 @@ export class ThreadHeartbeat implements Heartbeat {
     this.#deadlineCheck = checkAtDeadline(
       () => this.#state.deadline,
       () => this.mayAct(),
+      checkIntervalMs(this.#options.ttlMs),
     );
     const outcome = await this.#within(prepareLimitMs, listening);
     if (outcome === 'late')

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Moment } from './deadline.js';
-import { checkAtDeadline, fencingMarginMs, momentAfter } from './deadline.js';
+import { checkAtDeadline, checkIntervalMs, fencingMarginMs, momentAfter } from './deadline.js';
 import { HeartbeatLoop } from './heartbeat-loop.js';
 import type { ThreadBeater } from './heartbeat-loop.js';
 import type { FromHeartbeatThread, HeartbeatThreadData, ToHeartbeatThread } from './heartbeat-messages.js';
@@ -15,7 +15,7 @@ const state = new HeartbeatState(memory);
 const server = new WatchdogServer(watchdogAddress, state, onError);
 const asking = new AskingBeater(() => tell({ type: 'beat-asked' }));
 let loop: HeartbeatLoop | null = null;
-const deadlineCheck = checkAtDeadline(() => state.deadline, endIfEnded);
+const deadlineCheck = checkAtDeadline(() => state.deadline, endIfEnded, checkIntervalMs(ttlMs));
 
 parentPort?.on('message', (message: ToHeartbeatThread) => {
   if (message.type === 'begin') begin(message.incarnation);

@@ -9,6 +9,7 @@ import { deadlineReader } from './watchdog-messages.js';
 // It needs nobody's help: its own clock tells when the parent is frozen, and its socket when the parent is gone.
 
 const { address } = workerData as { address: string };
+const checkEveryMs = 100;
 let deadline: Moment | null = null;
 let armed = false;
 
@@ -18,7 +19,7 @@ socket.on('data', deadlineReader(take));
 socket.on('close', killOwnGroup);
 // 'close' follows.
 socket.on('error', () => {});
-checkAtDeadline(() => deadline, check);
+checkAtDeadline(() => deadline, check, checkEveryMs);
 
 function take(next: Moment | null): void {
   deadline = next;
