@@ -51,10 +51,11 @@ test('200 workers started at once on 5,000 waiting tasks miss no beat', async ()
         return seen === workers && row?.left === 0;
       },
       'all tasks completed and all workers registered',
-      120_000,
+      240_000,
     );
+    const seconds = Math.round((performance.now() - started) / 1_000);
     await fleet.ready;
-    console.log({ worstLagSeconds: worstLag });
+    console.log({ worstLagSeconds: worstLag, seconds });
     expect(worstLag).toBeLessThan(10);
   } finally {
     await client.end();
@@ -62,7 +63,7 @@ test('200 workers started at once on 5,000 waiting tasks miss no beat', async ()
     await hf.close();
   }
   await assertNothingLeft({ redisUrl: urls.redis, databaseUrl: urls.database, namespace: 'holdfast' });
-}, 240_000);
+}, 400_000);
 
 /** With a TTL of 15 s a beat is due every 5 s; at 10 s since the last one, one was missed. */
 const beatsQuery = `
