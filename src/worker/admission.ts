@@ -16,7 +16,7 @@ const pollMs = 1_500;
 const busyPausesMs = [25, 75, 150];
 
 /** Then, and without a wake-up: not so seldom that the lock of one that froze lies idle, nor so often that a fleet queues. */
-const busyPollMs = 750;
+const busyPollMs = 500;
 const otherPauseMs = 250;
 
 /** Many retries share one timer: at most one per step of this grid. */
