@@ -16,7 +16,7 @@ const pollMs = 1_500;
 const busyPausesMs = [25, 75, 150];
 
 /** Then, and without a wake-up: not so seldom that the lock of one that froze lies idle, nor so often that a fleet queues. */
-const busyPollMs = 750;
+const busyPollMs = 500;
 const otherPauseMs = 250;
 
 /** Many retries share one timer: at most one per step of this grid. */
@@ -101,8 +101,8 @@ export class AdmissionLoop {
 
   /** The lanes of others are for their own polls: each lane that is served has somebody who asks. */
   async #need(epoch: string): Promise<'nothing' | 'needed' | 'busy-elsewhere'> {
-    const { lanes, due, free } = await this.#incarnation.store.admissionNeeded(epoch);
-    if (!due && servedLanes(lanes, [this.#own]).length === 0) return 'nothing';
+    const { lanes, due, takeOuts, free } = await this.#incarnation.store.admissionNeeded(epoch);
+    if (!due && !takeOuts && servedLanes(lanes, [this.#own]).length === 0) return 'nothing';
     return free === true ? 'needed' : 'busy-elsewhere';
   }
 
