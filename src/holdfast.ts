@@ -48,6 +48,13 @@ export interface Holdfast {
     get(id: string): Promise<Task>;
     /** Newest first. */
     list(options?: TaskListOptions): Promise<TaskPage>;
+    /**
+     * Cancels a task. One that waits is `canceled` at once; one that runs is `canceling` until its worker has stopped
+     * it: its signal aborts, and a child that has not ended 5 s later is ended by SIGTERM, then by SIGKILL. Whatever
+     * the handler then makes of it, the task ends as `canceled`, without a result. Throws NotFound; WrongState where
+     * the task had completed or failed.
+     */
+    cancel(id: string): Promise<Task>;
   };
   readonly workers: {
     /** In order of their incarnations. */

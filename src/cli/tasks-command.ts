@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { tasksCancelCommand } from './tasks-cancel-command.js';
 import { tasksListCommand } from './tasks-list-command.js';
 import { tasksShowCommand } from './tasks-show-command.js';
 
@@ -6,5 +7,6 @@ export function tasksCommand(): Command {
   return new Command('tasks')
     .description('the tasks')
     .addCommand(tasksListCommand())
-    .addCommand(tasksShowCommand());
+    .addCommand(tasksShowCommand())
+    .addCommand(tasksCancelCommand());
 }

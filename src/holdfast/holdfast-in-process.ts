@@ -8,6 +8,7 @@ import type { WaitOptions } from '../tasks/wait/wait-for-task.js';
 import type { Backend } from './backend.js';
 import type { Worker, WorkerOptions } from './worker.js';
 import { Unavailable } from '../errors.js';
+import { cancelTask } from '../tasks/cancel-task.js';
 import { createDispatcher } from '../tasks/dispatch/dispatcher.js';
 import { listLocks } from '../tasks/reading/list-locks.js';
 import { listOwners } from '../tasks/reading/list-owners.js';
@@ -17,6 +18,7 @@ import { taskOf } from '../tasks/task.js';
 import { SettlementWatch } from '../tasks/wait/settlement-watch.js';
 import { rowOf, waitForTask } from '../tasks/wait/wait-for-task.js';
 import { announcementsOf } from './announcements.js';
+import { Hints } from './hints.js';
 import { WorkerInProcess } from './worker-in-process.js';
 
 export interface HoldfastPorts {
@@ -33,6 +35,7 @@ export class HoldfastInProcess implements Holdfast {
   readonly locks: Holdfast['locks'];
   readonly #ports: HoldfastPorts;
   readonly #dispatcher: Dispatcher;
+  readonly #hints: Hints;
   readonly #workers = new Set<Worker>();
   #watch: SettlementWatch | null = null;
   #closing: Promise<void> | null = null;
@@ -40,6 +43,7 @@ export class HoldfastInProcess implements Holdfast {
   constructor(ports: HoldfastPorts) {
     const { backend, loaded } = ports;
     this.#ports = ports;
+    this.#hints = new Hints(backend);
     this.#dispatcher = createDispatcher({
       connect: async () => this.#ready(),
       wakeAdmission: () => backend.wakeAdmission(),
@@ -50,6 +54,10 @@ export class HoldfastInProcess implements Holdfast {
     this.tasks = {
       get: async (id) => taskOf(await rowOf((await this.#ready()).store, id)),
       list: async (options) => listTasks((await this.#ready()).store, options),
+      cancel: async (id) => {
+        const { store } = await this.#ready();
+        return cancelTask({ store, hint: (hint) => this.#hints.give(hint) }, id);
+      },
     };
     this.workers = { list: async (options) => listWorkers((await this.#ready()).store, options) };
     this.locks = {
@@ -92,7 +100,7 @@ export class HoldfastInProcess implements Holdfast {
   async #close(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
     this.#watch?.stop();
-    await this.#dispatcher.idle();
+    await Promise.all([this.#dispatcher.idle(), this.#hints.idle()]);
     await this.#ports.backend.close();
   }
 

@@ -61,6 +61,9 @@ export interface LockTable {
   announceSettled(tasks: string[]): Promise<void>;
   /** Calls `listener` for tasks announced from now on, until the returned function is called. */
   onSettled(listener: (tasks: string[]) => void): () => void;
+  /** The same for tasks that are to be stopped where they run. */
+  announceCanceling(tasks: string[]): Promise<void>;
+  onCanceling(listener: (tasks: string[]) => void): () => void;
 }
 
 /** The table at hand is not the one that the caller works in: another epoch, another server, or none. */

@@ -1,9 +1,11 @@
 import type { Database } from './database.js';
 import type { Run } from './run.js';
 import type { Admission } from './store.js';
+import { clearTakeOuts } from './queries/clear-take-outs.js';
 import { lanesToAdmit } from './queries/lanes-to-admit.js';
 import { makeDue } from './queries/make-due.js';
 import { markAdmitted } from './queries/mark-admitted.js';
+import { markedTakeOuts } from './queries/marked-take-outs.js';
 import { openPass } from './queries/open-pass.js';
 import { tasksToAdmit } from './queries/tasks-to-admit.js';
 import { runOn } from './run.js';
@@ -33,6 +35,8 @@ function admissionOn(run: Run, { pass, epoch }: { pass: string; epoch: string | 
     makeDue: (limit) => makeDue(run, limit),
     lanesToAdmit: (inEpoch) => lanesToAdmit(run, inEpoch),
     tasksToAdmit: (request) => tasksToAdmit(run, request),
+    markedTakeOuts: (limit) => markedTakeOuts(run, limit),
+    clearTakeOuts: (tasks) => clearTakeOuts(run, tasks),
     markAdmitted: (inEpoch, tasks) => markAdmitted(run, inEpoch, tasks),
   };
 }

@@ -89,7 +89,7 @@ export function claimsConformance(open: () => Promise<OpenStore>): void {
       const error = { code: 'Boom', message: 'NUL \0', reason: 'because' };
       expect(
         await store.finishTasks(done.worker, [{ task: done.id, entry: 1, state: 'completed', result }]),
-      ).toEqual([{ task: done.id, entry: 1, outcome: 'finished' }]);
+      ).toEqual([{ task: done.id, entry: 1, outcome: 'completed' }]);
       await store.finishTasks(failed.worker, [{ task: failed.id, entry: 1, state: 'failed', error }]);
       const row = await mustGet(store, done.id);
       expect(row).toMatchObject({
@@ -145,7 +145,7 @@ export function claimsConformance(open: () => Promise<OpenStore>): void {
         { ...finish, task: waiting.id, entry: 1 },
         { ...finish, task: stale.id, entry: 2 },
       ]);
-      expect(outcomes.map(({ outcome }) => outcome)).toEqual(['refused', 'finished', 'refused', 'refused']);
+      expect(outcomes.map(({ outcome }) => outcome)).toEqual(['refused', 'completed', 'refused', 'refused']);
       const again = await store.finishTasks(worker, [{ ...finish, task: mine.id, entry: 1 }]);
       expect(again).toEqual([{ task: mine.id, entry: 1, outcome: 'refused' }]);
       await store.reapWorker(worker);
@@ -230,14 +230,14 @@ export function claimsConformance(open: () => Promise<OpenStore>): void {
       const retries = both.map((task) => ({ ...task, state: 'retry' as const, error, delayMs: 0 }));
       expect((await store.finishTasks(worker, retries)).map(({ outcome }) => outcome)).toEqual([
         'refused',
-        'finished',
+        'waiting',
       ]);
       const refused = await store.admissionPass((admission) => admission.markAdmitted(epoch, both));
       expect(refused).toEqual([{ task: id, entry: 1, runs: false }]);
       await claimOne(store, worker, { task: id, entry: 2 });
       const finishes = both.map((task) => ({ ...task, state: 'completed' as const, result: 1 }));
       expect((await store.finishTasks(worker, finishes)).map(({ outcome }) => outcome)).toEqual([
-        'finished',
+        'completed',
         'refused',
       ]);
     });
@@ -246,7 +246,7 @@ export function claimsConformance(open: () => Promise<OpenStore>): void {
       const { store } = opened;
       const { id, worker } = await runningTask(store);
       await runningTask(store);
-      expect(await store.runningOf(worker)).toEqual([{ task: id, entry: 1 }]);
+      expect(await store.runningOf(worker)).toEqual([{ task: id, entry: 1, canceling: false }]);
       await store.finishTasks(worker, [{ task: id, entry: 1, state: 'completed', result: null }]);
       expect(await store.runningOf(worker)).toEqual([]);
     });

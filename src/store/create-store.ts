@@ -21,6 +21,7 @@ import { removeWorker } from './queries/remove-worker.js';
 import { resourcesInUse } from './queries/resources-in-use.js';
 import { runningOf } from './queries/running-of.js';
 import { servingWorkers } from './queries/serving-workers.js';
+import { cancelTask } from './queries/cancel-task.js';
 import { settleLostTask } from './queries/settle-lost-task.js';
 import { settledAmong } from './queries/settled-among.js';
 import { writePolicies } from './queries/write-policies.js';
@@ -66,6 +67,7 @@ export function createStore(database: Database, namespace: string): Store {
     servingWorkers: () => servingWorkers(run),
     removeWorker: (incarnation) => removeWorker(run, incarnation),
     reapWorker: (incarnation) => reapWorker(run, incarnation),
+    cancelTask: (id) => cancelTask(run, id),
     settleLostTask: (worker, task) => settleLostTask(run, worker, task),
   };
 }

@@ -21,6 +21,7 @@ type Kind =
   | 'give back'
   | 'readmit'
   | 'mark'
+  | 'cancel'
   | 'reap'
   | 'settle'
   | 'progress';
@@ -47,6 +48,7 @@ const step: fc.Arbitrary<Step> = fc.record({
           'give back',
           'readmit',
           'mark',
+          'cancel',
         ] as const),
         ...(['reap', 'settle', 'settle', 'progress'] as const),
       ),
@@ -154,6 +156,8 @@ async function ask(
       const [refused] = pass === 'busy-elsewhere' ? [] : pass;
       return refused === undefined ? 'marked' : refused.runs ? 'runs' : 'refused';
     }
+    case 'cancel':
+      return store.cancelTask(task);
     case 'reap':
       return store.reapWorker(worker);
     case 'settle': {
@@ -185,6 +189,8 @@ function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
       return model.readmit(expected, task, worker, entry);
     case 'mark':
       return model.mark(task, entry);
+    case 'cancel':
+      return model.cancel(task);
     case 'reap':
       expected.reaped.add(worker);
       return 'reaped';

@@ -1,6 +1,7 @@
 import { afterAll, describe } from 'vitest';
 import { openPostgresStore, sharedPglite, type OpenStore } from '../../test/store/open-store.js';
 import { admissionConformance } from './admission.conformance.js';
+import { cancelingConformance } from './canceling.conformance.js';
 import { claimsConformance } from './claims.conformance.js';
 import { constraintsConformance } from './constraints.conformance.js';
 import { databaseConformance } from './database.conformance.js';
@@ -19,6 +20,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   epochsConformance(open);
   admissionConformance(open);
   claimsConformance(open);
+  cancelingConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);

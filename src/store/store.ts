@@ -30,6 +30,11 @@ export interface Store {
   getTask(id: string): Promise<TaskRow | null>;
   /** Newest first, without payloads and results. */
   listTasks(filter: TaskFilter): Promise<TaskRow[]>;
+  /**
+   * Cancels a task that waits, or asks the worker that runs it to stop it; changes nothing where that is so already
+   * or the task is in a final state. null for an unknown one.
+   */
+  cancelTask(id: string): Promise<CancelOutcome | null>;
   /** Of the tasks named, those that are in a final state. */
   settledAmong(ids: string[]): Promise<string[]>;
   /** Distinct resources of unsettled tasks, in order, after a name. */
@@ -61,7 +66,7 @@ export interface Store {
   /** Replaces the progress of tasks that this worker runs with that entry. */
   writeProgress(worker: string, progress: (TaskEntry & { progress: unknown[] })[]): Promise<void>;
   /** All that the worker runs: (task, entry) in any running-like state. */
-  runningOf(worker: string): Promise<TaskEntry[]>;
+  runningOf(worker: string): Promise<RunningTask[]>;
 
   // Workers
   registerWorker(worker: NewWorker): Promise<{ incarnation: string }>;
@@ -116,6 +121,8 @@ export interface AdmissionNeed {
   lanes: string[];
   /** Whether there are tasks whose time has come and that are not yet marked as due. */
   due: boolean;
+  /** Whether there are holds to be taken out. */
+  takeOuts: boolean;
   /** Whether no process has the lock of admission just now; null where there is nothing to admit. */
   free: boolean | null;
 }
@@ -142,6 +149,10 @@ export interface Admission {
    * pass commits, so the batch that was marked should be its last.
    */
   markAdmitted(epoch: string, tasks: TaskEntry[]): Promise<RefusedMark[]>;
+  /** Tasks that waited with that entry and do not go on: their holds are to be taken out. */
+  markedTakeOuts(limit: number): Promise<TaskEntry[]>;
+  /** Says that nothing of these is left in the lock table. */
+  clearTakeOuts(tasks: string[]): Promise<void>;
 }
 
 /**
@@ -177,19 +188,34 @@ export type Finish = TaskEntry &
     | { state: 'retry'; error: TaskError; delayMs: number }
   );
 
-/** `refused`: the state, the entry or the worker is another by now, or the worker was reaped. */
+/**
+ * The state that the task has now: `waiting` for a retry, `canceled` where that was asked for meanwhile. `refused`: the
+ * state, the entry or the worker is another by now, or the worker was reaped.
+ */
 export interface FinishOutcome extends TaskEntry {
-  outcome: 'finished' | 'refused';
+  outcome: TaskState | 'refused';
 }
 
-/** `refused`: neither waiting with that entry nor running here with it. */
+/** `refused`: neither waiting with that entry nor running here with it. `canceled`: it was being canceled, and ends so. */
 export interface GiveBackOutcome extends TaskEntry {
-  nextEntry: number | 'refused';
+  nextEntry: number | 'canceled' | 'refused';
+}
+
+export interface RunningTask extends TaskEntry {
+  /** Whether it is to be stopped. */
+  canceling: boolean;
+}
+
+/** The states of a task before and after it was asked to end. */
+export interface CancelOutcome {
+  before: TaskState;
+  after: TaskState;
 }
 
 export type LostTaskOutcome =
   | { outcome: 'given-back'; nextEntry: number }
-  | { outcome: 'failed' }
+  /** It is in a final state. */
+  | { outcome: 'settled' }
   | { outcome: 'refused' };
 
 export interface TaskError {

@@ -117,14 +117,14 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
 
     test('without policies it fails: one attempt is the default', async () => {
       const { id, outcomes } = await lose(null);
-      expect(outcomes).toEqual([{ outcome: 'failed' }]);
+      expect(outcomes).toEqual([{ outcome: 'settled' }]);
       expect(await mustGet(opened.store, id)).toMatchObject({ state: 'failed', crashes: 1, error: lost });
     });
 
     test('it counts as a failed attempt, and the last one fails', async () => {
       const policies = { ...somePolicies, maxAttempts: 2 };
       const { id, outcomes } = await lose(policies, 2);
-      expect(outcomes).toEqual([{ outcome: 'given-back', nextEntry: 2 }, { outcome: 'failed' }]);
+      expect(outcomes).toEqual([{ outcome: 'given-back', nextEntry: 2 }, { outcome: 'settled' }]);
       const row = await mustGet(opened.store, id);
       expect(row).toMatchObject({ state: 'failed', attempt: 2, crashes: 2, entry: 2 });
       expect(row.error).toEqual(lost);
@@ -150,7 +150,7 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
       expect(outcomes).toEqual([
         { outcome: 'given-back', nextEntry: 2 },
         { outcome: 'given-back', nextEntry: 3 },
-        { outcome: 'failed' },
+        { outcome: 'settled' },
       ]);
       const error = { ...lost, reason: 'crashed' };
       expect(await mustGet(opened.store, id)).toMatchObject({
@@ -163,7 +163,7 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
 
     test('with fail it always fails', async () => {
       const { id, outcomes } = await lose({ ...somePolicies, onWorkerLost: 'fail' });
-      expect(outcomes).toEqual([{ outcome: 'failed' }]);
+      expect(outcomes).toEqual([{ outcome: 'settled' }]);
       expect((await mustGet(opened.store, id)).error).toEqual(lost);
     });
 
@@ -171,7 +171,7 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
       const { store, database, namespace } = opened;
       const { id, worker } = await runningTask(store);
       await database.query(`DELETE FROM "${namespace}".workers WHERE incarnation = $1`, [worker]);
-      expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual({ outcome: 'failed' });
+      expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual({ outcome: 'settled' });
     });
 
     test('a worker that was not reaped, another entry, or a task settled already is refused', async () => {
@@ -184,7 +184,7 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
       await store.reapWorker(other);
       expect(await store.settleLostTask(other, { task: id, entry: 1 })).toEqual(refused);
       expect(await store.settleLostTask(worker, { task: id, entry: 2 })).toEqual(refused);
-      expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual({ outcome: 'failed' });
+      expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual({ outcome: 'settled' });
       expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual(refused);
     });
   });

@@ -54,7 +54,9 @@ export async function admissionPass(
     if (admitted.status !== 'done') return admitted;
     // Last, and entered by a later pass: a claim would not see before the commit that the time has come.
     const due = await admission.makeDue(tasksPerPass);
-    return due > 0 ? { ...admitted, next: admitted.next ?? firstPlace } : admitted;
+    const tookOut = await takeOutMarked(table, admission, epoch);
+    const more = due > 0 || tookOut === tasksPerPass;
+    return more ? { ...admitted, next: admitted.next ?? firstPlace } : admitted;
   });
   return outcome === 'busy-elsewhere' ? { status: 'busy-elsewhere' } : outcome;
 }
@@ -78,6 +80,23 @@ async function admitPages(
     if (admitted > 0) return done(admitted, after, takeOuts);
   }
   return done(0, after, []);
+}
+
+/**
+ * Takes out the holds of tasks that do not go on; returns how many are gone. One that is owned, or has not been moved
+ * to its next entry yet, keeps its mark: a later pass looks again.
+ */
+async function takeOutMarked(
+  table: Incarnation['table'],
+  admission: Admission,
+  epoch: string,
+): Promise<number> {
+  const marked = await admission.markedTakeOuts(tasksPerPass);
+  if (marked.length === 0) return 0;
+  const answers = await table.takeOut(epoch, marked);
+  const gone = marked.filter((_, index) => ['taken-out', 'gone'].includes(answers[index] ?? ''));
+  await admission.clearTakeOuts(gone.map(({ task }) => task));
+  return gone.length;
 }
 
 function done(admitted: number, next: string | null, takeOuts: TaskEntry[]): PassOutcome {

@@ -53,7 +53,12 @@ test('tasks are admitted in order of place, a batch a pass, until none is left',
   expect(first).toMatchObject({ status: 'done', admitted: tasksPerPass, takeOuts: [] });
   const next = first.status === 'done' ? first.next : null;
   expect(await pass({}, next ?? '')).toEqual({ status: 'done', admitted: 10, next: null, takeOuts: [] });
-  expect(await place.store.admissionNeeded(epoch)).toEqual({ lanes: [], due: false, free: null });
+  expect(await place.store.admissionNeeded(epoch)).toEqual({
+    lanes: [],
+    due: false,
+    takeOuts: false,
+    free: null,
+  });
   const [lock] = await place.table.inspectLocks(epoch, ['r'], 1_000);
   expect([lock?.holders[0]?.task, ...(lock?.waiting ?? []).map(({ task }) => task)]).toEqual(ids);
 });
@@ -89,7 +94,12 @@ test('a pass that died after entering is finished by the next one', async () => 
   expect(await place.table.inspectHold(epoch, id)).toMatchObject({ entry: 1 });
   expect((await place.store.admissionNeeded(epoch)).lanes).toEqual([lane]);
   expect(await pass()).toMatchObject({ status: 'done', admitted: 1, takeOuts: [] });
-  expect(await place.store.admissionNeeded(epoch)).toEqual({ lanes: [], due: false, free: null });
+  expect(await place.store.admissionNeeded(epoch)).toEqual({
+    lanes: [],
+    due: false,
+    takeOuts: false,
+    free: null,
+  });
 });
 
 test('a task that is claimed between entering and marking keeps its hold', async () => {

@@ -10,18 +10,14 @@ import { resourcesOf } from '../tasks/resources-of.js';
 import { finishOf } from './attempt-end.js';
 import { timedOut } from './handler-end.js';
 import { startHandler } from './handler-run.js';
+import { HandlerStop } from './handler-stop.js';
 import { lacksResources } from './lacking-resources.js';
 import { plainError } from './plain-outcome.js';
 import { ProgressLines } from './progress-lines.js';
 
-/** From the signal to SIGKILL for a child that outlives its time limit, in milliseconds. */
-const killGraceMs = 2_000;
-
-interface TimeLimit {
-  abort: NodeJS.Timeout | undefined;
-  kill: NodeJS.Timeout | undefined;
-  passed: boolean;
-}
+/** From the signal to SIGTERM for a child, in milliseconds. */
+const timeoutGraceMs = 2_000;
+const cancelGraceMs = 5_000;
 
 type Ready = { ready: true; payload: unknown } | { ready: false; end: AttemptEnd };
 
@@ -32,6 +28,8 @@ export class Attempt {
   readonly #ports: AttemptPorts;
   readonly #progress = new ProgressLines();
   #handler: HandlerRun | null = null;
+  #stop: HandlerStop | null = null;
+  #canceled = false;
 
   constructor(row: TaskRow, ports: AttemptPorts) {
     this.row = row;
@@ -42,6 +40,12 @@ export class Attempt {
   /** Aborts the handler's signal; the handler ends when it likes. */
   abort(reason: Error): void {
     this.#handler?.abort(reason);
+  }
+
+  /** The task is to be stopped: its handler is asked to end, or not begun. */
+  cancel(): void {
+    this.#canceled = true;
+    this.#stop?.stop(new DOMException('The task was canceled.', 'AbortError'), cancelGraceMs);
   }
 
   /** Kills the handler where it runs in a child. */
@@ -62,6 +66,7 @@ export class Attempt {
       if (!ready.ready) return ready.end;
       // G1: the last moment to find that the worker's time has passed, after a freeze for example.
       if (!this.#ports.incarnation.mayAct()) return { end: 'fenced' };
+      if (this.#canceled) return { end: 'not-run', after: 'release' };
       return await this.#handle(definition, policies, ready.payload);
     } catch (error) {
       this.#ports.incarnation.log.error({ err: error, ...this.hold }, 'an attempt broke off');
@@ -122,26 +127,17 @@ export class Attempt {
       },
     });
     this.#handler = handler;
-    const timer = this.#limitTime(handler, policies.timeoutMs);
+    const stop = new HandlerStop(handler);
+    this.#stop = stop;
+    const limit = limitTime(stop, policies.timeoutMs);
     const end = await handler.end;
-    clearTimeout(timer.abort);
-    clearTimeout(timer.kill);
+    clearTimeout(limit.timer);
+    stop.ended();
     // Where only time has passed, the store decides about what is written now: it refuses a reaped worker.
     if (incarnation.isFenced()) return { end: 'fenced' };
     if (end === 'not-started') return { end: 'not-run', after: 'move' };
     await progress.flush(this.hold);
-    return this.#finished(policies, timer.passed ? timedOut(policies.timeoutMs ?? 0) : end);
-  }
-
-  #limitTime(handler: HandlerRun, timeoutMs: number | null): TimeLimit {
-    const limit: TimeLimit = { abort: undefined, kill: undefined, passed: false };
-    if (timeoutMs === null) return limit;
-    limit.abort = setTimeout(() => {
-      limit.passed = true;
-      handler.abort(new DOMException(`The attempt took longer than ${timeoutMs} ms.`, 'TimeoutError'));
-      limit.kill = setTimeout(() => handler.kill(), killGraceMs);
-    }, timeoutMs);
-    return limit;
+    return this.#finished(policies, limit.passed ? timedOut(policies.timeoutMs ?? 0) : end);
   }
 
   #finished(policies: Policies, end: HandlerEnd): AttemptEnd {
@@ -155,4 +151,22 @@ export class Attempt {
       finish: { ...this.hold, state: 'failed', error: plainError({ code, message }) },
     };
   }
+}
+
+interface TimeLimit {
+  timer: NodeJS.Timeout | undefined;
+  passed: boolean;
+}
+
+function limitTime(stop: HandlerStop, timeoutMs: number | null): TimeLimit {
+  const limit: TimeLimit = { timer: undefined, passed: false };
+  if (timeoutMs === null) return limit;
+  limit.timer = setTimeout(() => {
+    limit.passed = true;
+    stop.stop(
+      new DOMException(`The attempt took longer than ${timeoutMs} ms.`, 'TimeoutError'),
+      timeoutGraceMs,
+    );
+  }, timeoutMs);
+  return limit;
 }

@@ -49,6 +49,12 @@ export class Attempts {
     for (const attempt of this.#running.keys()) attempt.abort(reason);
   }
 
+  /** Stops the attempts of these tasks, as far as they run here. */
+  cancel(tasks: readonly string[]): void {
+    const named = new Set(tasks);
+    for (const attempt of this.#running.keys()) if (named.has(attempt.row.id)) attempt.cancel();
+  }
+
   /** Kills those that run in children. */
   kill(): void {
     for (const attempt of this.#running.keys()) attempt.kill();

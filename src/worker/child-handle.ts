@@ -64,6 +64,7 @@ export class ChildHandle {
     return {
       outcome,
       abort: (reason) => ifRunning(() => this.#process.send({ type: 'abort', job: id, reason })),
+      terminate: () => ifRunning(() => this.terminate()),
       kill: () => ifRunning(() => this.kill()),
     };
   }

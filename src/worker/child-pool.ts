@@ -53,7 +53,9 @@ export interface ChildRun {
   outcome: Promise<ChildOutcome>;
   /** Aborts the AbortSignal of the handler's context. The handler may still complete or fail. */
   abort(reason: string): void;
-  /** SIGKILL for the child and its whole group. */
+  /** SIGTERM for the child and its whole group. */
+  terminate(): void;
+  /** SIGKILL for them. */
   kill(): void;
 }
 

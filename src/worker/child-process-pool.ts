@@ -85,5 +85,5 @@ export class ChildProcessPool implements ChildPool {
 }
 
 function neverRun(why: string): ChildRun {
-  return { outcome: Promise.resolve(notStarted(why)), abort: () => {}, kill: () => {} };
+  return { outcome: Promise.resolve(notStarted(why)), abort: () => {}, terminate: () => {}, kill: () => {} };
 }

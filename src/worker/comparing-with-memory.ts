@@ -1,5 +1,5 @@
 import type { RegistryEntry } from '../locks/lock-table.js';
-import type { TaskEntry } from '../store/store.js';
+import type { RunningTask, TaskEntry } from '../store/store.js';
 import type { Claiming } from './claiming.js';
 import type { GivingBack } from './giving-back.js';
 import type { Incarnation } from './incarnation.js';
@@ -12,6 +12,8 @@ export interface ComparingOptions {
   known: KnownHolds;
   claiming: Pick<Claiming, 'quietly' | 'storeClaims'>;
   givingBack: GivingBack;
+  /** Stops the attempts of tasks that are being canceled. */
+  cancel(tasks: string[]): void;
 }
 
 const holdsPerPage = 1_000;
@@ -49,11 +51,13 @@ export class ComparingWithMemory {
   }
 
   async #compareIn(epoch: string): Promise<void> {
-    const { incarnation, known, givingBack, claiming } = this.#options;
+    const { incarnation, known, givingBack, claiming, cancel } = this.#options;
     await this.#continuePromotions(epoch);
     const registry = await this.#registry(epoch);
     const running = await this.#runningRows();
-    const held = registry.map(({ task, entry }) => ({ task, entry: entry ?? noEntry }));
+    // Whoever canceled them has announced it; this finds what was not heard.
+    cancel(running.filter(({ canceling }) => canceling).map(({ task }) => task));
+    const held: TaskEntry[] = registry.map(({ task, entry }) => ({ task, entry: entry ?? noEntry }));
     const found = new Map([...held, ...running].map((hold) => [holdKey(hold), hold]));
     const unknown = [...found.values()].filter((hold) => !known.has(hold));
     const twice = unknown.filter((hold) => this.#suspects.has(holdKey(hold)));
@@ -81,7 +85,7 @@ export class ComparingWithMemory {
     }
   }
 
-  async #runningRows(): Promise<TaskEntry[]> {
+  async #runningRows(): Promise<RunningTask[]> {
     const { incarnation, known, claiming } = this.#options;
     const idle = known.size === 0 && claiming.storeClaims === this.#idle.storeClaims;
     this.#idle.beats = idle ? this.#idle.beats + 1 : 0;

@@ -54,7 +54,7 @@ test('a finish whose reply is lost is sent again, and finishes once', async () =
   const { id } = await place.dispatcher.dispatch('job', 5);
   expect(await inState(place, id, 'completed')).toMatchObject({ result: 5, attempt: 1 });
   await holdsGone(place, id);
-  expect(outcomes).toEqual(['finished', 'refused', 'refused']);
+  expect(outcomes).toEqual(['completed', 'refused', 'refused']);
   expect(runs).toEqual([id]);
 });
 

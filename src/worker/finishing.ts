@@ -1,4 +1,4 @@
-import type { Finish } from '../store/store.js';
+import type { Finish, FinishOutcome } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { OverHold, Releasing } from './releasing.js';
 import { Unavailable } from '../errors.js';
@@ -68,13 +68,12 @@ export class Finishing {
     const { store, owner } = this.#incarnation;
     const finishes = batch.map(({ finish }) => finish);
     const outcomes = await store.finishTasks(owner.incarnation, finishes);
-    const finished = new Set(outcomes.filter((one) => one.outcome === 'finished').map(holdKey));
-    const refused = batch.some(({ finish }) => !finished.has(holdKey(finish)));
+    const refused = outcomes.some(({ outcome }) => outcome === 'refused');
     // Refused by a worker that is not reaped, the attempt is over: an earlier call did it whose reply was lost.
     if (refused && (await store.beat(owner.incarnation)) === 'reaped') {
       return this.#incarnation.fence('it was reaped');
     }
-    this.#releasing.add(finishes.map(overHoldOf));
+    this.#releasing.add(outcomes.map((outcome, index) => overHoldOf(outcome, finishes[index])));
     for (const { finish, resolve } of batch) {
       this.#pending.delete(holdKey(finish));
       resolve();
@@ -105,6 +104,8 @@ export class Finishing {
   }
 }
 
-function overHoldOf({ task, entry, state }: Finish): OverHold {
-  return { task, entry, settled: state !== 'retry', waits: state === 'retry' };
+/** Where it was refused, an earlier call wrote what was to be written, unless the task was canceled meanwhile. */
+function overHoldOf({ task, entry, outcome }: FinishOutcome, finish: Finish | undefined): OverHold {
+  const waits = outcome === 'refused' ? finish?.state === 'retry' : outcome === 'waiting';
+  return { task, entry, settled: !waits, waits };
 }

@@ -74,14 +74,17 @@ export class GivingBack {
     const outcomes = await store.giveBackTasks(owner.incarnation, tasks);
     const nextEntries = new Map(outcomes.map((outcome) => [holdKey(outcome), outcome.nextEntry]));
     const refused: GiveBack[] = [];
+    const canceled: GiveBack[] = [];
     for (const giveBack of batch) {
       const nextEntry = nextEntries.get(holdKey(giveBack));
-      if (typeof nextEntry !== 'number') refused.push(giveBack);
+      if (nextEntry === 'canceled') canceled.push(giveBack);
+      else if (typeof nextEntry !== 'number') refused.push(giveBack);
       else {
         log.info({ ...giveBack, nextEntry }, 'gave a task back');
         this.#raised(giveBack, nextEntry);
       }
     }
+    this.#canceled(canceled);
     if (refused.length > 0) await this.#afterRefusal(refused);
     this.#wake();
     return 0;
@@ -92,6 +95,11 @@ export class GivingBack {
     this.#raises.delete(holdKey(giveBack));
     if (after === 'release') this.#releasing.add([{ task, entry, settled: false, waits: true }]);
     else this.#moves.set(holdKey(giveBack), { task, entry, nextEntry, owner: this.#incarnation.owner });
+  }
+
+  #canceled(canceled: GiveBack[]): void {
+    for (const giveBack of canceled) this.#raises.delete(holdKey(giveBack));
+    this.#releasing.add(canceled.map(({ task, entry }) => ({ task, entry, settled: true, waits: false })));
   }
 
   /**

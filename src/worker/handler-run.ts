@@ -12,7 +12,9 @@ export interface HandlerRun {
   /** Never rejects, and never resolves before the handler has returned or its process is gone. */
   end: Promise<HandlerEnd | 'not-started'>;
   abort(reason: Error): void;
-  /** Does nothing for a handler that runs inline: it can only be asked. */
+  /** SIGTERM. It and `kill` do nothing for a handler that runs inline: that can only be asked. */
+  terminate(): void;
+  /** SIGKILL. */
   kill(): void;
 }
 
@@ -49,7 +51,7 @@ function startInline({ ports, definition, row, payload, progress }: HandlerStart
       return threw(thrown);
     }
   };
-  return { end: run(), abort: (reason) => controller.abort(reason), kill: () => {} };
+  return { end: run(), abort: (reason) => controller.abort(reason), terminate: () => {}, kill: () => {} };
 }
 
 function startInChild({ ports, definition, row, progress }: HandlerStart): HandlerRun {
@@ -68,7 +70,12 @@ function startInChild({ ports, definition, row, progress }: HandlerStart): Handl
     if (outcome.status === 'died') log.warn({ ...outcome }, 'the child died in the middle of an attempt');
     return childEnd(outcome) ?? 'not-started';
   });
-  return { end, abort: (reason) => child.abort(reason.message), kill: () => child.kill() };
+  return {
+    end,
+    abort: (reason) => child.abort(reason.message),
+    terminate: () => child.terminate(),
+    kill: () => child.kill(),
+  };
 }
 
 function handlerLog({ incarnation }: AttemptPorts, { id, name, attempt }: TaskRow): Logger {

@@ -66,7 +66,10 @@ export function workerParts(
   const listen = options.listenForDispatches;
   const listening =
     listen === undefined ? null : new DispatchListening(incarnation, listen, () => admission.wake());
-  const comparing = new ComparingWithMemory({ incarnation, known, claiming, givingBack });
+  const comparing = new ComparingWithMemory({
+    ...{ incarnation, known, claiming, givingBack },
+    cancel: (tasks) => attempts.cancel(tasks),
+  });
   return {
     ...{ ...writing, incarnation, admission, claiming, attempts, listening, comparing },
     childrenIfAny: children.ifAny,

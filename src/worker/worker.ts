@@ -84,12 +84,14 @@ class Worker implements WorkerProcess {
       throw error;
     }
     const forgetBeats = heartbeat.onBeat(() => void parts.comparing.compare());
+    const forgetCancels = this.#options.table.onCanceling((tasks) => parts.attempts.cancel(tasks));
     this.#startParts(parts);
     await aborted(this.#stopAsked.signal, this.#fenced.signal);
     forgetBeats();
     if (!this.#fenced.signal.aborted) {
       await Promise.race([stopInOrder(parts, heartbeat), aborted(this.#fenced.signal)]);
     }
+    forgetCancels();
     if (this.#fenced.signal.aborted) await this.#endFenced(parts, heartbeat);
   }
 

@@ -1,8 +1,9 @@
-import type { Policies, TaskRow } from '../../src/store/store.js';
+import type { CancelOutcome, Policies, TaskRow } from '../../src/store/store.js';
+import type { TaskState } from '../../src/store/task-state.js';
 
 /** What the store must make of one task: the state machine, without a database. */
 export interface ModelTask {
-  state: 'waiting' | 'running' | 'completed' | 'failed';
+  state: Exclude<TaskState, 'rolling_back'>;
   entry: number;
   attempt: number;
   crashes: number;
@@ -27,9 +28,17 @@ export function modelTask(policies: Policies | null): ModelTask {
 /** The part of a stored row that the model knows. */
 export function modelled(row: TaskRow): Omit<ModelTask, 'admitted'> {
   const { state, entry, attempt, crashes, worker, readmitted, policies } = row;
-  if (state === 'canceling' || state === 'rolling_back' || state === 'canceled') throw new Error(state);
-  const incarnation = state === 'running' ? (worker?.incarnation ?? null) : null;
+  if (state === 'rolling_back') throw new Error(state);
+  const incarnation = isRunningLike(state) ? (worker?.incarnation ?? null) : null;
   return { state, entry, attempt, crashes, worker: incarnation, readmitted, policies };
+}
+
+function isRunningLike(state: TaskState): boolean {
+  return state === 'running' || state === 'canceling';
+}
+
+function endAs(task: ModelTask, state: ModelTask['state']): void {
+  Object.assign(task, { state, worker: null });
 }
 
 /** Waits with the next entry, to be admitted again. */
@@ -38,7 +47,7 @@ function waitAgain(task: ModelTask): void {
 }
 
 const runsHere = (model: Model, task: ModelTask, worker: string, entry: number): boolean =>
-  !model.reaped.has(worker) && task.state === 'running' && task.worker === worker && task.entry === entry;
+  !model.reaped.has(worker) && isRunningLike(task.state) && task.worker === worker && task.entry === entry;
 
 export function claim(model: Model, task: ModelTask, worker: string, entry: number): string {
   if (model.reaped.has(worker)) return 'reaped';
@@ -57,22 +66,28 @@ export function finish(
   how: 'completed' | 'failed' | 'retry',
 ): string {
   if (!runsHere(model, task, worker, entry)) return 'refused';
-  if (how === 'retry') waitAgain(task);
-  else Object.assign(task, { state: how, worker: null });
-  return 'finished';
+  if (task.state === 'canceling') endAs(task, 'canceled');
+  else if (how === 'retry') waitAgain(task);
+  else endAs(task, how);
+  return task.state;
 }
 
-export function giveBack(model: Model, task: ModelTask, worker: string, entry: number): number | 'refused' {
+export function giveBack(model: Model, task: ModelTask, worker: string, entry: number): number | string {
   if (model.reaped.has(worker)) return 'refused';
   const ran = runsHere(model, task, worker, entry);
   if (!ran && !(task.state === 'waiting' && task.entry === entry)) return 'refused';
+  if (task.state === 'canceling') {
+    endAs(task, 'canceled');
+    return 'canceled';
+  }
   if (ran) task.attempt -= 1;
   waitAgain(task);
   return task.entry;
 }
 
 export function readmit(model: Model, task: ModelTask, worker: string, entry: number): number | 'refused' {
-  if (!runsHere(model, task, worker, entry) || task.readmitted) return 'refused';
+  if (!runsHere(model, task, worker, entry) || task.readmitted || task.state === 'canceling')
+    return 'refused';
   Object.assign(task, { readmitted: true, attempt: task.attempt - 1 });
   waitAgain(task);
   return task.entry;
@@ -80,23 +95,34 @@ export function readmit(model: Model, task: ModelTask, worker: string, entry: nu
 
 export function mark(task: ModelTask, entry: number): 'marked' | 'runs' | 'refused' {
   if (task.entry !== entry) return 'refused';
-  if (task.state === 'running') return 'runs';
+  if (isRunningLike(task.state)) return 'runs';
   if (task.state !== 'waiting') return 'refused';
   task.admitted = true;
   return 'marked';
 }
 
 export function settle(model: Model, task: ModelTask, worker: string, entry: number): number | string {
-  const lost = model.reaped.has(worker) && task.state === 'running' && task.worker === worker;
+  const lost = model.reaped.has(worker) && isRunningLike(task.state) && task.worker === worker;
   if (!lost || task.entry !== entry) return 'refused';
   task.crashes += 1;
+  if (task.state === 'canceling') {
+    endAs(task, 'canceled');
+    return 'settled';
+  }
   const { maxAttempts = 1, maxCrashes = 3, onWorkerLost = null } = task.policies ?? {};
   const spent = onWorkerLost === 'fail' || (onWorkerLost === null && task.attempt >= maxAttempts);
   if (task.crashes >= maxCrashes || spent) {
-    Object.assign(task, { state: 'failed', worker: null });
-    return 'failed';
+    endAs(task, 'failed');
+    return 'settled';
   }
   if (onWorkerLost === 'retry') task.attempt -= 1;
   waitAgain(task);
   return task.entry;
+}
+
+export function cancel(task: ModelTask): CancelOutcome {
+  const before = task.state;
+  if (before === 'waiting') task.state = 'canceled';
+  else if (before === 'running') task.state = 'canceling';
+  return { before, after: task.state };
 }

@@ -19,7 +19,7 @@ import { move } from './move.js';
 import { listOwner, unlistOwner } from './owner-writes.js';
 import { workOffMarks } from './promote.js';
 import { release } from './release.js';
-import { SettledListeners } from './settled-listeners.js';
+import { TaskListeners } from './task-listeners.js';
 import { createState, type TableState } from './table-state.js';
 import { takeOut } from './take-out.js';
 import { unlinkEpochsBefore } from './unlink-epochs.js';
@@ -57,7 +57,8 @@ class InMemory implements MemoryLockTable {
   readonly state: TableState;
   readonly #now: () => number;
   readonly #waiting: WaitingProcesses;
-  readonly #settled = new SettledListeners();
+  readonly #settled = new TaskListeners();
+  readonly #canceling = new TaskListeners();
   #stopped = false;
 
   constructor({ promotionLimit = defaultPromotionLimit, now = Date.now }: MemoryLockTableOptions) {
@@ -72,6 +73,7 @@ class InMemory implements MemoryLockTable {
     this.#stopped = true;
     this.#waiting.end();
     this.#settled.end();
+    this.#canceling.end();
   }
 
   async readEpoch(): Promise<port.EpochRecord | null> {
@@ -184,6 +186,14 @@ class InMemory implements MemoryLockTable {
 
   onSettled(listener: (tasks: string[]) => void): () => void {
     return this.#settled.add(listener);
+  }
+
+  async announceCanceling(tasks: string[]): Promise<void> {
+    this.#canceling.announce(tasks);
+  }
+
+  onCanceling(listener: (tasks: string[]) => void): () => void {
+    return this.#canceling.add(listener);
   }
 
   dumpState(epoch: string): TableDump | null {

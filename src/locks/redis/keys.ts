@@ -19,6 +19,11 @@ export function settledChannel(namespace: string): string {
   return `{${namespace}}:settled`;
 }
 
+/** The channel that tells which running tasks are to be stopped. */
+export function cancelingChannel(namespace: string): string {
+  return `{${namespace}}:canceling`;
+}
+
 /** What every key of one epoch starts with. */
 export function keyspacePrefix(namespace: string, epoch: string): string {
   return `{${namespace}}:${epoch}:`;

@@ -220,6 +220,14 @@ class RedisLockTable implements port.LockTable {
     return this.#opened().settled.listen(listener);
   }
 
+  async announceCanceling(tasks: string[]): Promise<void> {
+    await this.#open?.canceling.announce(tasks);
+  }
+
+  onCanceling(listener: (tasks: string[]) => void): () => void {
+    return this.#opened().canceling.listen(listener);
+  }
+
   async #connect(): Promise<TableConnections> {
     const open = openConnections(this.#settings);
     try {

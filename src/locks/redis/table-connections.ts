@@ -1,11 +1,11 @@
 import type { Logger } from '../../log.js';
 import { BlockingConnection } from './blocking-connection.js';
 import { Connection } from './connection.js';
-import { epochKey, settledChannel } from './keys.js';
+import { cancelingChannel, epochKey, settledChannel } from './keys.js';
 import { ScriptRunner } from './script-runner.js';
 import { wake } from './scripts/wake.js';
 import type { ServerAddress } from './server-url.js';
-import { SettledChannel } from './settled-channel.js';
+import { TaskChannel } from './task-channel.js';
 import { WakeWaits } from './wake-waits.js';
 
 export interface TableSettings {
@@ -21,7 +21,8 @@ export interface TableConnections {
   main: Connection;
   scripts: ScriptRunner;
   waits: WakeWaits;
-  settled: SettledChannel;
+  settled: TaskChannel;
+  canceling: TaskChannel;
   close(): void;
 }
 
@@ -37,17 +38,15 @@ export function openConnections(settings: TableSettings): TableConnections {
     open: () => new BlockingConnection(connection, main),
     passOn: (epoch, lane) => scripts.run(wake, epoch, { lane }).catch(() => {}),
   });
-  const settled = new SettledChannel({
-    channel: settledChannel(namespace),
-    main,
-    open: () => new Connection(connection),
-    log,
-  });
+  const listening = { main, open: (): Connection => new Connection(connection), log };
+  const settled = new TaskChannel({ channel: settledChannel(namespace), ...listening });
+  const canceling = new TaskChannel({ channel: cancelingChannel(namespace), ...listening });
   return {
-    ...{ main, scripts, waits, settled },
+    ...{ main, scripts, waits, settled, canceling },
     close: () => {
       waits.stop();
       settled.stop();
+      canceling.stop();
       main.close();
     },
   };

@@ -24,11 +24,13 @@ need AS (
         SELECT t.run_at FROM holdfast.tasks t WHERE t.state = 'waiting' AND NOT t.due ORDER BY t.run_at LIMIT 1
       ) earliest
       WHERE earliest.run_at <= now()
-    ) AS due
+    ) AS due,
+    EXISTS (SELECT FROM (SELECT t.place FROM holdfast.tasks t WHERE t.take_out ORDER BY t.place LIMIT 1) first) AS "takeOuts"
 )
 -- The lock is tried last, and let go at once: a fleet that asks must not keep the one from it that admits.
 SELECT
   n.lanes,
   n.due,
-  CASE WHEN n.due OR n.lanes <> '{}' THEN pg_try_advisory_xact_lock(holdfast.lock_key('admission')) END AS free
+  n."takeOuts",
+  CASE WHEN n.due OR n."takeOuts" OR n.lanes <> '{}' THEN pg_try_advisory_xact_lock(holdfast.lock_key('admission')) END AS free
 FROM need n OFFSET 0

@@ -1,12 +1,13 @@
 import type { Run } from '../run.js';
 import type { Finish, FinishOutcome, TaskEntry } from '../store.js';
+import type { TaskState } from '../task-state.js';
 import { sqlFile } from '../sql-file.js';
 
 const sql = sqlFile(import.meta.url, './finish-tasks.sql');
 
 export async function finishTasks(run: Run, worker: string, finishes: Finish[]): Promise<FinishOutcome[]> {
   if (finishes.length === 0) return [];
-  const rows = await run<TaskEntry>(sql, [
+  const rows = await run<TaskEntry & { state: TaskState }>(sql, [
     worker,
     finishes.map(({ task }) => task),
     finishes.map(({ entry }) => entry),
@@ -15,10 +16,10 @@ export async function finishTasks(run: Run, worker: string, finishes: Finish[]):
     finishes.map((finish) => (finish.state === 'completed' ? null : JSON.stringify(finish.error))),
     finishes.map((finish) => (finish.state === 'retry' ? Math.ceil(finish.delayMs) : 0)),
   ]);
-  const finished = new Set(rows.map(({ task, entry }) => `${task} ${entry}`));
+  const states = new Map(rows.map(({ task, entry, state }) => [`${task} ${entry}`, state]));
   return finishes.map(({ task, entry }) => ({
     task,
     entry,
-    outcome: finished.has(`${task} ${entry}`) ? 'finished' : 'refused',
+    outcome: states.get(`${task} ${entry}`) ?? 'refused',
   }));
 }

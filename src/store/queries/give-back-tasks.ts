@@ -4,6 +4,9 @@ import { sqlFile } from '../sql-file.js';
 
 const sql = sqlFile(import.meta.url, './give-back-tasks.sql');
 
+/** The next entry of a task that has none. */
+const canceled = 0;
+
 export async function giveBackTasks(
   run: Run,
   worker: string,
@@ -15,6 +18,7 @@ export async function giveBackTasks(
   const nextEntries = new Map(rows.map(({ task, nextEntry }) => [task, nextEntry]));
   return tasks.map(({ task, entry }) => {
     const nextEntry = nextEntries.get(task);
+    if (nextEntry === canceled) return { task, entry, nextEntry: 'canceled' };
     return { task, entry, nextEntry: nextEntry === entry + 1 ? nextEntry : 'refused' };
   });
 }

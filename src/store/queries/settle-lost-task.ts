@@ -12,5 +12,5 @@ export async function settleLostTask(
   const [row] = await run<{ settled: number | null }>(sql, [worker, task, entry]);
   const settled = row?.settled ?? null;
   if (settled === null) return { outcome: 'refused' };
-  return settled === 0 ? { outcome: 'failed' } : { outcome: 'given-back', nextEntry: settled };
+  return settled === 0 ? { outcome: 'settled' } : { outcome: 'given-back', nextEntry: settled };
 }

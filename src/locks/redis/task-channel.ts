@@ -1,7 +1,7 @@
 import type { Logger } from '../../log.js';
 import type { Connection } from './connection.js';
 
-export interface SettledChannelSettings {
+export interface TaskChannelSettings {
   channel: string;
   main: Connection;
   /** Opens the connection for listening, on first use. */
@@ -14,14 +14,14 @@ type Listener = (tasks: string[]) => void;
 const checkEveryMs = 10_000;
 const tasksPerMessage = 500;
 
-/** Tells which tasks have settled, as JSON arrays of task ids on one channel. */
-export class SettledChannel {
-  readonly #settings: SettledChannelSettings;
+/** Tells of tasks to all processes that listen, as JSON arrays of task ids on one channel. */
+export class TaskChannel {
+  readonly #settings: TaskChannelSettings;
   readonly #listeners = new Set<Listener>();
   #connection: Connection | undefined;
   #check: NodeJS.Timeout | undefined;
 
-  constructor(settings: SettledChannelSettings) {
+  constructor(settings: TaskChannelSettings) {
     this.#settings = settings;
   }
 
@@ -70,7 +70,7 @@ export class SettledChannel {
       try {
         listener(tasks);
       } catch (error) {
-        this.#settings.log.error({ err: error }, 'A listener for settled tasks failed.');
+        this.#settings.log.error({ err: error }, 'A listener for announced tasks failed.');
       }
     }
   }

@@ -1,7 +1,7 @@
 type Listener = (tasks: string[]) => void;
 
-/** Those who want to hear of settled tasks. They are told later, never inside the call that announces. */
-export class SettledListeners {
+/** Those who want to hear of tasks that are announced. They are told later, never inside the call that announces. */
+export class TaskListeners {
   readonly #listeners = new Set<Listener>();
 
   announce(tasks: string[]): void {

@@ -1,0 +1,1 @@
+SELECT holdfast.clear_take_outs($1::uuid[])
