@@ -97,10 +97,10 @@ function embeddedConfiguration(
 
 function missing(given: { database: unknown; redis: unknown }): NotConfigured {
   const names: string[] = [];
-  if (given.database === undefined) names.push('HOLDFAST_DATABASE_URL (option "database")');
-  if (given.redis === undefined) names.push('HOLDFAST_REDIS_URL (option "redis")');
+  if (given.database === undefined) names.push('HOLDFAST_DATABASE_URL (option "database", --database-url)');
+  if (given.redis === undefined) names.push('HOLDFAST_REDIS_URL (option "redis", --redis-url)');
   return new NotConfigured(
-    `Not set: ${names.join(' and ')}. Give both servers, or ask for "embedded: true" to run without any.`,
+    `Not set: ${names.join(' and ')}. Give both servers, or ask for embedded mode (option "embedded", --embedded).`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { InvalidTask } from './errors.js';
 
-/** `"250ms"`, `"10s"`, `"5m"`, `"2h"`, or a number of milliseconds. */
+/** `"250ms"`, `"10s"`, `"5m"`, `"2h"`, or milliseconds. */
 export type Duration = string | number;
 
 const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -10,8 +10,9 @@ export function milliseconds(duration: Duration, what: string): number {
   if (typeof duration === 'number') {
     if (Number.isFinite(duration) && duration >= 0) return duration;
   } else if (typeof duration === 'string') {
-    const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(duration) ?? [];
-    if (amount !== undefined && unit !== undefined) return Number(amount) * (units[unit] ?? 0);
+    // Flags and variables are texts, also where they say milliseconds.
+    const [, amount, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(duration) ?? [];
+    if (amount !== undefined) return Number(amount) * (units[unit] ?? 0);
   }
   throw new InvalidTask(
     `${what} must be a duration such as "250ms", "10s", "5m" or "2h", or milliseconds; got ${String(duration)}.`,

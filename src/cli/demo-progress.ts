@@ -29,6 +29,7 @@ export class DemoProgress {
 
   show(progress: MirrorProgress): void {
     const now = performance.now();
+    if (progress.dispatched === 0) return;
     if (!this.#terminal && now - this.#lastLine < linePauseMs) return;
     this.#lastLine = now;
     const text = this.#text(progress, (now - this.#started) / 1_000);

@@ -22,13 +22,17 @@ export async function runDemo(
   setting: DemoSetting,
   global: GlobalOptions,
 ): Promise<DemoResult> {
+  using interruption = watchForInterruption();
   const started = performance.now();
   const progress = new DemoProgress();
   if (setting.mode === 'embedded') await progress.step('Opening the embedded database …');
   const { hf } = await openHoldfast(placeOf(setting, global), { tasks: demo.tasks });
   try {
     await hf.migrate();
-    const { workers, slots, report } = await runOn(hf, demo, { setting, global, progress });
+    const { workers, slots, report } = await runOn(hf, demo, {
+      ...{ setting, global, progress },
+      signal: interruption.signal,
+    });
     const seconds = Math.round(performance.now() - started) / 1_000;
     const { ok, tasks, verified, locksLeft, ...others } = report;
     return { ok, tasks, verified, locksLeft, seconds, mode: setting.mode, workers, slots, ...others };
@@ -41,25 +45,33 @@ function placeOf({ dataDir }: DemoSetting, global: GlobalOptions): GlobalOptions
   return dataDir === null ? global : { ...global, embedded: true, dataDir };
 }
 
+interface RunSetting {
+  setting: DemoSetting;
+  global: GlobalOptions;
+  progress: DemoProgress;
+  signal: AbortSignal;
+}
+
 async function runOn(
   hf: Holdfast,
   demo: MirrorDemo,
-  { setting, global, progress }: { setting: DemoSetting; global: GlobalOptions; progress: DemoProgress },
+  { setting, global, progress, signal }: RunSetting,
 ): Promise<{ workers: number; slots: number; report: MirrorReport }> {
-  using interruption = watchForInterruption();
+  signal.throwIfAborted();
   await progress.step(`Copying packages to ${setting.mirror} …`);
   const prepared = await demo.prepareMirror(setting.mirror);
+  signal.throwIfAborted();
   const workers = setting.workerProcesses ? await startWorkerProcesses(global) : await startWorkerInside(hf);
   try {
     await progress.step(demoStartText(prepared, setting, workers));
     const run = demo.runMirror(hf, prepared, {
-      signal: interruption.signal,
+      signal,
       onProgress: (state) => progress.show(state),
     });
     const report = await Promise.race([run, workers.failed]);
-    await progress.end();
     return { workers: workers.workers, slots: workers.slots, report };
   } finally {
+    await progress.end();
     await workers.stop();
   }
 }

@@ -24,7 +24,7 @@ bad line nothing is. Then they go in order, 1,000 in one transaction each.
 
 export function dispatchCommand(): Command {
   const command = new Command('dispatch')
-    .description('dispatch a task, or many; prints the id')
+    .description('dispatch a task, and print its id; or many, and print how many (with --json, their ids)')
     .argument('[name]', 'the name of the task')
     .option('--payload <json>', 'what the task is given', optionParser(parseJson))
     .option('--exclusive <resource>', 'held by this task alone; may be given several times', collect)

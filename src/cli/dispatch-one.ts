@@ -1,5 +1,7 @@
 import type { GlobalOptions } from './global-options.js';
 import type { DispatchFlags } from './dispatch-command.js';
+import type { TaskDefinition } from '../tasks/definition.js';
+import { UnknownTask } from '../errors.js';
 import { withWorkerWhereNeeded } from './waiting-worker.js';
 import { loadTaskFiles } from '../tasks/load-task-files.js';
 import { waitForOne } from './wait-for-tasks.js';
@@ -10,6 +12,7 @@ import { writeJson, writeResult } from './write-output.js';
 export async function dispatchOne(name: string, flags: DispatchFlags, global: GlobalOptions): Promise<void> {
   const { payload, tasks: files, wait, batch, ...options } = flags;
   const tasks = await loadTaskFiles(files ?? []);
+  if (files !== undefined) refuseUnknownName(name, tasks);
   await withHoldfast(global, { tasks }, async (hf) => {
     const task = await hf.dispatch(name, payload, options);
     if (wait === true) {
@@ -21,4 +24,11 @@ export async function dispatchOne(name: string, flags: DispatchFlags, global: Gl
     if (global.json === true) await writeJson(await hf.tasks.get(task.id).catch(() => task));
     else await writeResult(`${task.id}\n`);
   });
+}
+
+/** The library takes a name that others may define; whoever names the files expects to find it there. */
+function refuseUnknownName(name: string, tasks: TaskDefinition[]): void {
+  if (tasks.some((task) => task.name === name)) return;
+  const known = tasks.map((task) => JSON.stringify(task.name)).join(', ');
+  throw new UnknownTask(`The files given with --tasks define no ${JSON.stringify(name)}, but ${known}.`);
 }

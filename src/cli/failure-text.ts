@@ -3,8 +3,7 @@ import { HoldfastError } from '../errors.js';
 
 /** What to do about an error, where its message does not say it in terms of this command line. */
 const remedies: Partial<Record<ErrorCode, string>> = {
-  NotConfigured:
-    'Set HOLDFAST_DATABASE_URL and HOLDFAST_REDIS_URL, give --database-url and --redis-url, or ask for --embedded.',
+  WrongTable: 'Configure the same Redis in every process, or take another namespace with --namespace.',
   Unavailable:
     'Check that the server runs and that its URL, network and credentials are right; then try again.',
   DataDirLocked: 'Stop the other process, or give another folder with --data-dir.',

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { GlobalOptions } from './global-options.js';
 import { exitStatus } from './exit-status.js';
 import { onInvocation } from './invocation.js';
 import { withHoldfast } from './with-holdfast.js';
@@ -9,7 +10,7 @@ export function migrateCommand(): Command {
     .description('create or bring up to date the schema of the namespace; safe when many run it at once')
     .option('--check', 'change nothing; exit 1 where something is pending');
   return onInvocation<{ check?: boolean }>(command, async ({ flags, global }) => {
-    await withHoldfast(global, {}, async (hf) => {
+    await withHoldfast(withoutRedis(global), {}, async (hf) => {
       const done = flags.check === true ? [] : (await hf.migrate()).applied;
       const pending = flags.check === true ? await hf.pendingMigrations() : [];
       if (global.json === true) await writeJson({ ok: pending.length === 0, applied: done, pending });
@@ -17,6 +18,12 @@ export function migrateCommand(): Command {
       if (pending.length > 0) process.exitCode = exitStatus.badNews;
     });
   });
+}
+
+/** It touches PostgreSQL only: without a Redis URL it takes the table that needs none. */
+function withoutRedis(global: GlobalOptions): GlobalOptions {
+  const given = global.embedded === true || (process.env['HOLDFAST_REDIS_URL'] ?? '') !== '';
+  return given || global.redisUrl !== undefined ? global : { ...global, redisUrl: 'memory:' };
 }
 
 function report(applied: string[], pending: string[]): string {

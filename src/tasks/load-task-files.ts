@@ -49,7 +49,10 @@ async function importFile(file: string): Promise<Record<string, unknown>> {
   try {
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
-    throw new InvalidTask(`The task file ${file} cannot be imported: ${messageOf(error)}`, { cause: error });
+    const where = error instanceof SyntaxError ? placeOf(error) : '';
+    throw new InvalidTask(`The task file ${file} cannot be imported: ${messageOf(error)}${where}`, {
+      cause: error,
+    });
   }
 }
 
@@ -77,6 +80,12 @@ function add(
     );
   }
   found.set(definition.name, { definition, file });
+}
+
+/** The stack of a SyntaxError begins with the file and the line. */
+function placeOf(error: SyntaxError): string {
+  const [place = ''] = /^(?:file:\/\/)?\/\S+:\d+$/m.exec(error.stack ?? '') ?? [];
+  return place === '' ? '' : ` (${place})`;
 }
 
 function messageOf(error: unknown): string {

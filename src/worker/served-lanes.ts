@@ -18,10 +18,15 @@ export function servesLane(offer: Offer, lane: Lane): boolean {
   );
 }
 
-/** A version such as `6` or `v6.1` counts as 6.0.0 and 6.1.0. A range that semver cannot read is never met. */
+/** One such as `6` or `v6.1` counts as 6.0.0 or 6.1.0. null for what is no version. */
+export function readVersion(text: string): semver.SemVer | null {
+  return semver.parse(text) ?? semver.coerce(text);
+}
+
+/** A range that semver cannot read is never met. */
 function meets(offered: string | undefined, range: string): boolean {
   if (offered === undefined) return false;
-  const version = semver.parse(offered) ?? semver.coerce(offered);
+  const version = readVersion(offered);
   return version !== null && semver.satisfies(version, range, { includePrerelease: true });
 }
 

@@ -10,6 +10,7 @@ import type { Offer } from './served-lanes.js';
 import { InvalidTask, NotConfigured } from '../errors.js';
 import { silentLogger } from '../log.js';
 import { checkName } from '../resources.js';
+import { readVersion } from './served-lanes.js';
 
 export interface WorkerOptions {
   store: Store;
@@ -81,5 +82,16 @@ export function checkWorkerOptions(options: WorkerOptions): CheckedWorkerOptions
     versions: { ...options.versions },
   };
   for (const queue of offer.queues) checkName(queue, 'A queue');
+  checkVersions(offer.versions);
   return { name, concurrency, ttlMs, isolation, taskFiles, offer, log: options.log ?? silentLogger };
+}
+
+function checkVersions(versions: Record<string, string>): void {
+  for (const [library, version] of Object.entries(versions)) {
+    checkName(library, 'A library in "versions"');
+    if (readVersion(version) !== null) continue;
+    throw new InvalidTask(
+      `The version of ${JSON.stringify(library)} must be one such as "6.1.0" or "6"; got ${JSON.stringify(version)}.`,
+    );
+  }
 }

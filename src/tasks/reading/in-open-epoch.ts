@@ -1,18 +1,24 @@
 import type { LockTable } from '../../locks/lock-table.js';
+import type { Store } from '../../store/store.js';
 import { Unavailable } from '../../errors.js';
 import { EpochRefused } from '../../locks/lock-table.js';
 
 /**
  * Reads the lock table in its open epoch; once more where another epoch was opened meanwhile. null where there
- * is no epoch yet, so nothing is held. Throws Unavailable while an epoch is being built.
+ * was no epoch yet, so nothing is held. Throws Unavailable while an epoch is being built, or has been lost.
  */
 export async function inOpenEpoch<T>(
-  table: Pick<LockTable, 'readEpoch'>,
+  { store, table }: { store: Pick<Store, 'readNamespace'>; table: Pick<LockTable, 'readEpoch'> },
   read: (epoch: string) => Promise<T>,
 ): Promise<T | null> {
   for (let triesLeft = 2; ; triesLeft -= 1) {
     const record = await table.readEpoch();
-    if (record === null) return null;
+    if (record === null) {
+      if ((await store.readNamespace()).epoch === null) return null;
+      throw new Unavailable(
+        'The lock table has lost its data; the next worker that starts or claims rebuilds it.',
+      );
+    }
     try {
       return await read(record.epoch);
     } catch (error) {

@@ -38,13 +38,15 @@ const waitersEach = 100;
  * of tasks that are not admitted yet are passed over.
  */
 export async function listLocks(
-  { store, table }: { store: Pick<Store, 'resourcesInUse'>; table: LockTable },
+  { store, table }: { store: Pick<Store, 'readNamespace' | 'resourcesInUse'>; table: LockTable },
   options: LockListOptions = {},
 ): Promise<LockPage> {
   refuseUnknownOptions(options, ['resource', 'limit', 'after'], 'locks.list');
   const page = await resourcesOf(store, options);
   if (page.rows.length === 0) return { locks: [], next: null };
-  const views = await inOpenEpoch(table, (epoch) => table.inspectLocks(epoch, page.rows, waitersEach));
+  const views = await inOpenEpoch({ store, table }, (epoch) =>
+    table.inspectLocks(epoch, page.rows, waitersEach),
+  );
   return { locks: (views ?? []).filter(isInUse).map(lockOf), next: page.next };
 }
 

@@ -26,12 +26,12 @@ const holdsEach = 1_000;
 
 /** Owners in order of their text, `name:incarnation`. */
 export async function listOwners(
-  { store, table }: { store: Pick<Store, 'listWorkers'>; table: LockTable },
+  { store, table }: { store: Pick<Store, 'listWorkers' | 'readNamespace'>; table: LockTable },
   options: PageOptions = {},
 ): Promise<OwnerPage> {
   refuseUnknownOptions(options, ['limit', 'after'], 'locks.owners');
   const { limit, after } = pageOf(options);
-  const page = await inOpenEpoch(table, async (epoch) => {
+  const page = await inOpenEpoch({ store, table }, async (epoch) => {
     const found = cutPage(await table.findOwners(epoch, { after, limit: limit + 1 }), limit, ownerText);
     const holds = await Promise.all(
       found.rows.map((owner) => table.readRegistry(epoch, owner, { after: null, limit: holdsEach + 1 })),
