@@ -57,6 +57,18 @@ export function databaseConformance(open: () => Promise<OpenStore>): void {
       expect(await one('SELECT 1 AS a; SELECT 2 AS b; SELECT 3 AS c')).toEqual({ c: 3 });
     });
 
+    test.each(['53100', '58030', '57P01', '40P01'])(
+      'an outage with SQLSTATE %s is Unavailable',
+      async (state) => {
+        const raise = `DO $$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '${state}'; END $$`;
+        const unavailable = { code: 'Unavailable', message: 'PostgreSQL is not available: not now' };
+        await expect(opened.database.query(raise)).rejects.toMatchObject(unavailable);
+        const inTransaction = opened.database.transaction((queryable) => queryable.query(raise, []));
+        await expect(inTransaction).rejects.toMatchObject(unavailable);
+        expect(await one('SELECT 1 AS alive')).toEqual({ alive: 1 });
+      },
+    );
+
     test('an error of the server comes with its SQLSTATE, and the database goes on', async () => {
       await expect(one('SELECT 1/0')).rejects.toMatchObject({ code: '22012' });
       await expect(one('SELECT $1::integer', ['x'])).rejects.toMatchObject({ code: '22P02' });

@@ -33,4 +33,16 @@ describe('the PGlite adapter', () => {
       await rm(folder, { recursive: true, force: true });
     }
   }, 120_000);
+
+  test('says Unavailable after it was closed, and passes on what the work of a transaction threw', async () => {
+    const database = await createPgliteDatabase({ dataDir: 'memory://' });
+    const own = new Error('of the work');
+    await expect(database.transaction(() => Promise.reject(own))).rejects.toBe(own);
+    await database.close();
+    const unavailable = { code: 'Unavailable', message: 'PostgreSQL is not available: PGlite is closed' };
+    await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
+    await expect(database.query('SELECT $1', ['1'])).rejects.toMatchObject(unavailable);
+    await expect(database.transaction(async () => {})).rejects.toMatchObject(unavailable);
+    await expect(database.listen('channel', () => {})).rejects.toMatchObject(unavailable);
+  }, 120_000);
 });

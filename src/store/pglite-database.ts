@@ -1,6 +1,7 @@
 import type * as pglite from '@electric-sql/pglite';
 import type { Database, Queryable } from './database.js';
-import { NotConfigured } from '../errors.js';
+import { HoldfastError, NotConfigured } from '../errors.js';
+import { isOutage, unavailable } from './postgres-error.js';
 import { isoTimestamp } from './postgres-types.js';
 
 export interface PgliteOptions {
@@ -10,12 +11,16 @@ export interface PgliteOptions {
 
 /**
  * PostgreSQL inside this process, on disk. It has one connection, so calls run one after another. Throws
- * NotConfigured where the package is not installed.
+ * NotConfigured where the package is not installed, Unavailable where it cannot open the folder.
  */
 export async function createPgliteDatabase({ dataDir }: PgliteOptions): Promise<Database> {
   const { PGlite } = await importPglite();
   const parsers = { 20: String, 1184: isoTimestamp };
-  return new PgliteDatabase(await PGlite.create({ dataDir, parsers }));
+  try {
+    return new PgliteDatabase(await PGlite.create({ dataDir, parsers }));
+  } catch (error) {
+    throw unavailable(error);
+  }
 }
 
 async function importPglite(): Promise<typeof pglite> {
@@ -45,16 +50,24 @@ class PgliteDatabase implements Database {
     return send<Row>(this.#pglite, text, values);
   }
 
-  transaction<T>(work: (queryable: Queryable) => Promise<T>): Promise<T> {
-    return this.#pglite.transaction(async (session) => {
-      await session.exec('SET TRANSACTION ISOLATION LEVEL READ COMMITTED');
-      return work({ query: (text, values) => send(session, text, values) });
-    });
+  async transaction<T>(work: (queryable: Queryable) => Promise<T>): Promise<T> {
+    try {
+      return await this.#pglite.transaction(async (session) => {
+        await session.exec('SET TRANSACTION ISOLATION LEVEL READ COMMITTED');
+        return work({ query: (text, values) => send(session, text, values) });
+      });
+    } catch (error) {
+      throw pgliteError(error);
+    }
   }
 
   async listen(channel: string, listener: () => void): Promise<() => Promise<void>> {
     // PGlite compares channels as PostgreSQL would fold them, so a quoted one is given in its quotes.
-    const unlisten = await this.#pglite.listen(`"${channel}"`, () => listener());
+    const unlisten = await this.#pglite
+      .listen(`"${channel}"`, () => listener())
+      .catch((error: unknown) => {
+        throw pgliteError(error);
+      });
     const stop = async (): Promise<void> => {
       if (this.#listening.delete(stop)) await unlisten();
     };
@@ -73,7 +86,26 @@ async function send<Row>(
   text: string,
   values: unknown[] | undefined,
 ): Promise<{ rows: Row[] }> {
-  if (values !== undefined) return { rows: (await session.query<Row>(text, values)).rows };
-  const results = await session.exec(text);
-  return { rows: (results.at(-1)?.rows ?? []) as Row[] };
+  try {
+    if (values !== undefined) return { rows: (await session.query<Row>(text, values)).rows };
+    const results = await session.exec(text);
+    return { rows: (results.at(-1)?.rows ?? []) as Row[] };
+  } catch (error) {
+    throw pgliteError(error);
+  }
 }
+
+/**
+ * The error of a call as the port throws it. Without a SQLSTATE, only what tells that PGlite is closed, or that it
+ * broke down below SQL, is an outage: the rest are values that it cannot send, or what a transaction's work threw.
+ */
+function pgliteError(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null || error instanceof HoldfastError) return error;
+  const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown };
+  if (isOutage(code)) return unavailable(error);
+  if (typeof message === 'string' && /^PGlite is clos(?:ed|ing)$/.test(message)) return unavailable(error);
+  return brokenDown.has(name) ? unavailable(error) : error;
+}
+
+/** Names of what WebAssembly, the program in it, and its file system throw. */
+const brokenDown = new Set<unknown>(['RuntimeError', 'ExitStatus', 'ErrnoError']);

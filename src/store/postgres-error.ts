@@ -7,11 +7,16 @@ import { HoldfastError, Unavailable } from '../errors.js';
  */
 const outages = /^(?:08...|53...|57P0.|57014|55P03|25P03|25006|40001|40P01|58...)$/;
 
+/** Whether an error of the server with this SQLSTATE passes by itself, whatever was asked of it. */
+export function isOutage(sqlState: unknown): boolean {
+  return typeof sqlState === 'string' && outages.test(sqlState);
+}
+
 /** The error of a query as the port throws it. */
 export function queryError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof HoldfastError) return error;
   if (error instanceof pg.DatabaseError) {
-    return outages.test(error.code ?? '') ? unavailable(error) : error;
+    return isOutage(error.code) ? unavailable(error) : error;
   }
   // The driver reports a lost connection or a time limit as a plain Error; a TypeError is a bug.
   if (error instanceof TypeError || error instanceof RangeError) return error;
