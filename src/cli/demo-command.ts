@@ -31,7 +31,7 @@ export function demoCommand(): Command {
     else await writeResult(demoText(result));
     if (!result.ok) process.exitCode = exitStatus.badNews;
     if (!result.ok) await writeNote(`The mirror was left at ${setting.mirror}\n`);
-    else if (flags.once !== true && global.json !== true) await writeNote(demoHints(setting, global));
+    else if (flags.once !== true && global.json !== true) await writeNote(demoHints(setting));
   });
 }
 

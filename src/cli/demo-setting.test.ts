@@ -39,10 +39,28 @@ it('takes a data folder on the command line for the wish to run embedded, whatev
 it('runs on servers with worker processes, or with the worker inside where the table is in memory', async () => {
   const servers = await demoSetting({ databaseUrl: database }, { HOLDFAST_REDIS_URL: redis });
   expect(servers).toMatchObject({ mode: 'servers', workerProcesses: true, dataDir: null });
+  expect(servers.namespace).toBe('holdfast_demo');
   await servers.remove();
   const memory = await demoSetting({ databaseUrl: database, redisUrl: 'memory:' }, {});
   expect(memory).toMatchObject({ mode: 'memory', workerProcesses: false });
   await memory.remove();
+});
+
+it('takes the namespace that it was given, on servers and embedded', async () => {
+  const environment = {
+    HOLDFAST_DATABASE_URL: database,
+    HOLDFAST_REDIS_URL: redis,
+    HOLDFAST_NAMESPACE: 'env',
+  };
+  for (const [global, namespace] of [
+    [{}, 'env'],
+    [{ namespace: 'flag' }, 'flag'],
+    [{ embedded: true }, 'env'],
+  ] as const) {
+    const setting = await demoSetting(global, environment);
+    expect(setting.namespace).toBe(namespace);
+    await setting.remove().catch(() => {});
+  }
 });
 
 it('refuses one URL without the other', async () => {

@@ -11,12 +11,16 @@ export interface DemoSetting {
   workerProcesses: boolean;
   /** The embedded data; null on servers. */
   dataDir: string | null;
+  /** Its own on servers, unless one is asked for: its tasks and resources must not meet those of an application. */
+  namespace: string | undefined;
   mirror: string;
   /** Whether nothing of it is of use to anybody after the demo. */
   temporary: boolean;
   /** Removes the mirror, and the data as well where it is temporary. */
   remove(): Promise<void>;
 }
+
+const demoNamespace = 'holdfast_demo';
 
 /** Embedded unless URLs are given. Throws NotConfigured where one of the two is missing. */
 export async function demoSetting(
@@ -26,7 +30,10 @@ export async function demoSetting(
   const database = global.databaseUrl ?? environment['HOLDFAST_DATABASE_URL'];
   const redis = global.redisUrl ?? environment['HOLDFAST_REDIS_URL'];
   if (global.embedded === true || global.dataDir !== undefined || (isMissing(database) && isMissing(redis))) {
-    return await embedded(global.dataDir ?? environment['HOLDFAST_DATA_DIR']);
+    return await embedded(
+      global.dataDir ?? environment['HOLDFAST_DATA_DIR'],
+      namespaceOf(global, environment),
+    );
   }
   if (isMissing(database) || isMissing(redis)) {
     throw new NotConfigured(
@@ -39,14 +46,15 @@ export async function demoSetting(
     mode,
     workerProcesses: mode === 'servers',
     dataDir: null,
+    namespace: namespaceOf(global, environment) ?? demoNamespace,
     mirror,
     temporary: true,
     remove: async () => await remove(mirror),
   };
 }
 
-async function embedded(given: string | undefined): Promise<DemoSetting> {
-  const setting = { mode: 'embedded', workerProcesses: false } as const;
+async function embedded(given: string | undefined, namespace: string | undefined): Promise<DemoSetting> {
+  const setting = { mode: 'embedded', workerProcesses: false, namespace } as const;
   if (given !== undefined && given !== '') {
     const dataDir = resolve(given);
     const mirror = join(dataDir, 'mirror');
@@ -72,6 +80,10 @@ async function remove(folder: string): Promise<void> {
 
 async function temporaryFolder(): Promise<string> {
   return await mkdtemp(join(tmpdir(), 'holdfast-demo-'));
+}
+
+function namespaceOf(global: GlobalOptions, environment: NodeJS.ProcessEnv): string | undefined {
+  return global.namespace ?? (environment['HOLDFAST_NAMESPACE'] || undefined);
 }
 
 function isMissing(url: string | undefined): url is undefined | '' {

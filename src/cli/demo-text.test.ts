@@ -31,14 +31,15 @@ describe('demoText', () => {
 describe('demoHints', () => {
   const setting: DemoSetting = {
     ...{ mode: 'servers', workerProcesses: true, dataDir: null, mirror: '/m', temporary: true },
+    namespace: undefined,
     remove: () => Promise.resolve(),
   };
 
   it('gives a command that sees what the demo left', () => {
-    expect(demoHints(setting, {})).toBe('\nLook at what ran: holdfast tasks list --limit 10\n');
-    expect(demoHints(setting, { namespace: 'n' })).toContain('--limit 10 --namespace n\n');
+    expect(demoHints(setting)).toBe('\nLook at what ran: holdfast tasks list --limit 10\n');
+    expect(demoHints({ ...setting, namespace: 'n' })).toContain('--limit 10 --namespace n\n');
     const kept: DemoSetting = { ...setting, mode: 'embedded', dataDir: '/d', temporary: false };
-    expect(demoHints(kept, {})).toContain('--limit 10 --embedded --data-dir /d\n');
-    expect(demoHints({ ...kept, temporary: true }, {})).toContain('holdfast demo --data-dir .holdfast\n');
+    expect(demoHints(kept)).toContain('--limit 10 --embedded --data-dir /d\n');
+    expect(demoHints({ ...kept, temporary: true })).toContain('holdfast demo --data-dir .holdfast\n');
   });
 });

@@ -2,7 +2,6 @@ import type { DemoResult } from './demo.js';
 import type { DemoSetting } from './demo-setting.js';
 import type { DemoWorkers } from './demo-workers.js';
 import type { PreparedMirror } from './mirror-demo.js';
-import type { GlobalOptions } from './global-options.js';
 import { textFields } from './text-table.js';
 import { bytesText } from './texts.js';
 
@@ -53,7 +52,7 @@ export function demoText(result: DemoResult): string {
 }
 
 /** What to do after the demo. */
-export function demoHints({ mode, dataDir, temporary }: DemoSetting, { namespace }: GlobalOptions): string {
+export function demoHints({ mode, dataDir, namespace, temporary }: DemoSetting): string {
   if (mode === 'embedded' && temporary) {
     return '\nKeep the tasks to look at them: holdfast demo --data-dir .holdfast\n';
   }

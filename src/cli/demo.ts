@@ -41,8 +41,9 @@ export async function runDemo(
   }
 }
 
-function placeOf({ dataDir }: DemoSetting, global: GlobalOptions): GlobalOptions {
-  return dataDir === null ? global : { ...global, embedded: true, dataDir };
+function placeOf({ dataDir, namespace }: DemoSetting, global: GlobalOptions): GlobalOptions {
+  const place = { ...global, ...(namespace !== undefined && { namespace }) };
+  return dataDir === null ? place : { ...place, embedded: true, dataDir };
 }
 
 interface RunSetting {
@@ -61,7 +62,9 @@ async function runOn(
   await progress.step(`Copying packages to ${setting.mirror} …`);
   const prepared = await demo.prepareMirror(setting.mirror);
   signal.throwIfAborted();
-  const workers = setting.workerProcesses ? await startWorkerProcesses(global) : await startWorkerInside(hf);
+  const workers = setting.workerProcesses
+    ? await startWorkerProcesses(placeOf(setting, global))
+    : await startWorkerInside(hf);
   try {
     await progress.step(demoStartText(prepared, setting, workers));
     const run = demo.runMirror(hf, prepared, {

@@ -83,7 +83,7 @@ describe('wrong usage', () => {
     expect({ stdout, stderr }).toEqual({
       stdout: '',
       stderr: expect.stringMatching(
-        /^NotConfigured: Not set: HOLDFAST_DATABASE_URL .*\n.*--embedded\.\n$/,
+        /^NotConfigured: Not set: HOLDFAST_DATABASE_URL .*--embedded\)\.\n$/,
       ) as string,
     });
   });

@@ -4,8 +4,8 @@ import { exitStatus } from './exit-status.js';
 import { watchForInterruption } from './interruption.js';
 import { writeJson } from './write-output.js';
 
-/** What handlers in this process have, after their signals aborted, before they are ended with the process. */
-const fencedGraceMs = 500;
+/** To say why; then the process ends, with whatever still runs in it. Where it does not, its heartbeat kills it. */
+const fencedGraceMs = 50;
 
 /**
  * Runs the worker until SIGTERM, SIGINT or the end of the process that started this one asks it to stop in

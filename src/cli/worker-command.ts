@@ -44,6 +44,7 @@ export function workerCommand(): Command {
         ...(queue !== undefined && { queues: queue }),
         versions,
         taskFiles: tasks,
+        killWhenFenced: true,
       });
       await runWorker(worker, log);
     });

@@ -26,7 +26,7 @@ export function createMemoryBackend(
   const lock = new MemoryTableLock({ database: connection, namespace, log });
   const schema = new OpenOnce(async () => {
     await checkSchema(store);
-    await store.claimLockTable({ kind: table.kind, address: table.address });
+    await store.checkLockTable({ kind: table.kind, address: table.address });
   });
   const findEpoch = async (): Promise<string> => {
     if (lock.held) return findOrOpenEpoch({ store, table, log });
@@ -35,6 +35,7 @@ export function createMemoryBackend(
   const opening = new OpenOnce(async (): Promise<BackendTable> => {
     await schema.get();
     await lock.take();
+    await store.claimLockTable({ kind: table.kind, address: table.address });
     return { table, epoch: createCurrentEpoch(findEpoch) };
   });
   return {

@@ -21,11 +21,13 @@ export function createRedisBackend(
   const table: LockTable = createRedisLockTable({ ...place, namespace, log });
   const schema = new OpenOnce(async () => {
     await checkSchema(store);
-    await store.claimLockTable({ kind: table.kind, address: table.address });
+    await store.checkLockTable({ kind: table.kind, address: table.address });
   });
   const opening = new OpenOnce(async (): Promise<BackendTable> => {
     await schema.get();
     await table.start();
+    // Not before: a URL that leads nowhere must not become the one that all others are held to.
+    await store.claimLockTable({ kind: table.kind, address: table.address });
     return { table, epoch: createCurrentEpoch(() => findOrOpenEpoch({ store, table, log })) };
   });
   return {

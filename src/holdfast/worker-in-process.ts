@@ -19,7 +19,16 @@ export interface WorkerPorts {
   log: Logger;
 }
 
-const workerOptions = ['name', 'concurrency', 'ttl', 'queues', 'versions', 'taskFiles', 'isolation'];
+const workerOptions = [
+  'name',
+  'concurrency',
+  'ttl',
+  'queues',
+  'versions',
+  'taskFiles',
+  'isolation',
+  'killWhenFenced',
+];
 
 /** The worker that users see. It opens what it needs when it runs. */
 export class WorkerInProcess implements Worker {

@@ -24,6 +24,11 @@ export interface WorkerOptions {
    * createHoldfast, and child processes load them. Default: none.
    */
   taskFiles?: string[];
+  /**
+   * Ends this process by SIGKILL soon after the worker was fenced, so that a handler that does not heed its signal
+   * cannot outlive the TTL: for a process that does nothing else. Default false; `holdfast worker` does so.
+   */
+  killWhenFenced?: boolean;
   /** Where handlers run whose definitions do not say. `child` needs `taskFiles`. Default `inline`. */
   isolation?: Isolation;
 }

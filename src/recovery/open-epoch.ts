@@ -13,7 +13,8 @@ export interface EpochOpening {
 /** The protocol that this build keeps in the lock table. */
 export const tableFormat = 1;
 
-const tasksPerPage = 500;
+/** Few enough that entering them, one call each where they are large, stays far below the idle limit of a rebuild. */
+const tasksPerPage = 50;
 
 /** How often and how long to look whether another process that is building has finished. */
 const buildingPollMs = 100;

@@ -5,7 +5,7 @@ import { admissionPass } from './admission-pass.js';
 import { migrate, pendingMigrations } from './migrate.js';
 import { admissionNeeded } from './queries/admission-needed.js';
 import { beat } from './queries/beat.js';
-import { claimLockTable } from './queries/claim-lock-table.js';
+import { checkLockTable, claimLockTable } from './queries/claim-lock-table.js';
 import { claimTasks } from './queries/claim-tasks.js';
 import { finishTasks } from './queries/finish-tasks.js';
 import { taskReader } from './queries/get-task.js';
@@ -39,6 +39,7 @@ export function createStore(database: Database, namespace: string): Store {
     migrate: () => migrate(database, namespace),
     pendingMigrations: () => pendingMigrations(database, namespace),
 
+    checkLockTable: (table) => checkLockTable(run, table),
     claimLockTable: (table) => claimLockTable(run, table),
     readNamespace: () => readNamespace(run),
     rebuild: (build) => rebuild(database, namespace, build),

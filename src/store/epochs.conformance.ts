@@ -18,6 +18,7 @@ export function epochsConformance(open: () => Promise<OpenStore>): void {
 
     test('the first lock table is recorded, the same one accepted, another one refused', async () => {
       const { store } = opened;
+      await store.checkLockTable({ kind: 'redis', address: 'mistyped' });
       await store.claimLockTable({ kind: 'redis', address: 'a:6379' });
       await store.claimLockTable({ kind: 'redis', address: 'a:6379' });
       const other = store.claimLockTable({ kind: 'redis', address: 'b:6379' });
@@ -25,6 +26,9 @@ export function epochsConformance(open: () => Promise<OpenStore>): void {
       const memory = store.claimLockTable({ kind: 'memory', address: 'a:6379' });
       await expect(memory).rejects.toMatchObject({ code: 'WrongTable' });
       expect(await store.readNamespace()).toMatchObject({ tableKind: 'redis', tableAddress: 'a:6379' });
+      await store.checkLockTable({ kind: 'redis', address: 'a:6379' });
+      const checked = store.checkLockTable({ kind: 'redis', address: 'b:6379' });
+      await expect(checked).rejects.toMatchObject({ code: 'WrongTable' });
     });
 
     test('drawn epochs exceed each other, the committed one and any that was seen', async () => {

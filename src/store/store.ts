@@ -14,7 +14,9 @@ export interface Store {
   pendingMigrations(): Promise<string[]>;
 
   // Namespace and epochs
-  /** Records the kind and address of the lock table, or throws WrongTable when others are recorded. */
+  /** Throws WrongTable where another lock table is recorded than this one. */
+  checkLockTable(table: { kind: string; address: string }): Promise<void>;
+  /** The same, and records the table where none is: to be called once it was reached. */
   claimLockTable(table: { kind: string; address: string }): Promise<void>;
   readNamespace(): Promise<NamespaceRow>;
   /** Runs `build` while every claim waits; see README.md, "A new epoch". Several round trips. */

@@ -1,11 +1,13 @@
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sharedPostgresUrl } from '../../test/helpers/servers.js';
+import { sharedPostgresUrl, sharedRedisUrl } from '../../test/helpers/servers.js';
 import { waitUntil } from '../../test/helpers/wait-until.js';
 import { overriding } from '../../test/worker/overriding.js';
 import { serverPlace, type Place } from '../../test/worker/place.js';
 import { inState, startWorker } from '../../test/worker/test-worker.js';
 import { defineTask } from '../tasks/definition.js';
+import { firstPlace, tasksPerPass } from './admission-pass.js';
 
 let place: Place;
 let polls: number;
@@ -75,4 +77,33 @@ test('while another process has the lock of admission, one that was woken tries 
   expect(passes).toHaveLength(before + 4);
   await other.end();
   await inState(place, id, 'completed');
+});
+
+test('in a new epoch the tasks come in from the first place on, also in the middle of a long admission', async () => {
+  const firstPlaces: string[] = [];
+  let pages = 0;
+  let seen: string | null = null;
+  const redis = new Redis(sharedRedisUrl());
+  const store = overriding(place.store, {
+    admissionPass: (pass) =>
+      place.store.admissionPass((admission) =>
+        pass(
+          overriding(admission, {
+            tasksToAdmit: async (request) => {
+              if (request.epoch !== seen) firstPlaces.push(request.afterPlace);
+              seen = request.epoch;
+              pages += 1;
+              if (pages === 2) await redis.del(`{${place.namespace}}:epoch`);
+              return admission.tasksToAdmit(request);
+            },
+          }),
+        ),
+      ),
+  });
+  const tasks = Array.from({ length: 2 * tasksPerPass }, () => ({ task: 'job', exclusive: ['r'] }));
+  const dispatched = await place.dispatcher.dispatchMany(tasks);
+  await startWorker(place, { store });
+  await inState(place, dispatched.at(-1)?.id ?? '', 'completed', 60_000);
+  expect(firstPlaces).toEqual([firstPlace, firstPlace]);
+  await redis.quit();
 });

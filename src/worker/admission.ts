@@ -41,6 +41,7 @@ export class AdmissionLoop {
   #woken = false;
   #busy = 0;
   #next = firstPlace;
+  #epoch: string | null = null;
   #passSize = tasksPerPass;
 
   constructor(incarnation: Incarnation, own: Offer) {
@@ -81,6 +82,9 @@ export class AdmissionLoop {
   }
 
   async #round(epoch: string): Promise<number> {
+    // Its table is empty: everything comes in anew, in order of place.
+    if (epoch !== this.#epoch) this.#next = firstPlace;
+    this.#epoch = epoch;
     await this.#takeOutRefused(epoch);
     const woken = this.#woken;
     this.#woken = false;

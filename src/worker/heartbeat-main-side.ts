@@ -132,10 +132,11 @@ export class ThreadHeartbeat implements Heartbeat {
   }
 
   #threadData(): HeartbeatThreadData {
-    const { beater, ttlMs } = this.#options;
+    const { beater, ttlMs, killWhenFenced = false } = this.#options;
     const postgres =
       beater.kind === 'caller' ? null : { connection: beater.connection, text: beatQuery(beater.namespace) };
-    return { memory: this.#state.memory, ttlMs, watchdogAddress: this.watchdogAddress, postgres };
+    const { memory } = this.#state;
+    return { memory, ttlMs, watchdogAddress: this.watchdogAddress, killWhenFenced, postgres };
   }
 
   #hear(message: FromHeartbeatThread): void {

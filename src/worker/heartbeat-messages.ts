@@ -4,6 +4,8 @@ export interface HeartbeatThreadData {
   memory: SharedArrayBuffer;
   ttlMs: number;
   watchdogAddress: string;
+  /** Whether a fence ends this process. */
+  killWhenFenced: boolean;
   /** null: the other thread is asked to beat. */
   postgres: { connection: PostgresConnection; text: string } | null;
 }

@@ -10,10 +10,12 @@ import { HeartbeatState } from './heartbeat-state.js';
 import { AskingBeater } from './heartbeat-asking.js';
 import { WatchdogServer } from './watchdog-server.js';
 
-const { memory, ttlMs, watchdogAddress, postgres } = workerData as HeartbeatThreadData;
+const { memory, ttlMs, watchdogAddress, killWhenFenced, postgres } = workerData as HeartbeatThreadData;
 const state = new HeartbeatState(memory);
 const server = new WatchdogServer(watchdogAddress, state, onError);
 const asking = new AskingBeater(() => tell({ type: 'beat-asked' }));
+/** For the main thread to say why and exit by itself; shorter than every margin (see fencingMarginMs). */
+const fencedGraceMs = 200;
 let loop: HeartbeatLoop | null = null;
 const deadlineCheck = checkAtDeadline(() => state.deadline, endIfEnded, checkIntervalMs(ttlMs));
 
@@ -50,6 +52,7 @@ function endIfEnded(): void {
   if (state.mayAct() || state.status === 'starting') return;
   // Kills the children first.
   server.close();
+  if (killWhenFenced && state.fenced) setTimeout(() => process.kill(process.pid, 'SIGKILL'), fencedGraceMs);
   loop?.stop();
   deadlineCheck.stop();
   tell({ type: 'ended' });

@@ -52,6 +52,11 @@ export interface HeartbeatOptions {
   /** A beat is sent every third of it. */
   ttlMs: number;
   beater: Beater;
+  /**
+   * SIGKILLs this process 200 ms after it was fenced: before its TTL is over, and also where its main loop is
+   * blocked. Default false.
+   */
+  killWhenFenced?: boolean;
   /** Told each failed beat and lost connection; for the log. */
   onError?: (error: unknown) => void;
 }

@@ -35,6 +35,8 @@ export interface WorkerOptions {
   versions?: Readonly<Record<string, string>>;
   /** For definitions that leave it open. Default `inline`. */
   isolation?: Isolation;
+  /** Whether a fence ends this process, whatever runs in it; see HeartbeatOptions. Default false. */
+  killWhenFenced?: boolean;
   /** Default: silent. */
   log?: Logger;
   /** Hears of tasks that were dispatched from SQL. Without it only the poll of admission finds them. */

@@ -115,7 +115,8 @@ class Worker implements WorkerProcess {
     const onError = (error: unknown): void => {
       log.warn({ err: error, incarnation: this.#owner?.incarnation }, 'a beat failed');
     };
-    return createHeartbeat({ ttlMs, beater: this.#options.beater, onError });
+    const { beater, killWhenFenced = false } = this.#options;
+    return createHeartbeat({ ttlMs, beater, killWhenFenced, onError });
   }
 
   #incarnation(owner: Owner, heartbeat: Heartbeat): Incarnation {

@@ -1,5 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Holdfast } from '../../src/index.js';
 import type { Started } from './run-holdfast.js';
@@ -18,8 +22,10 @@ const env = {
 vi.setConfig({ testTimeout: 60_000 });
 
 let hf: Holdfast;
+let folder: string;
 
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
   hf = await createHoldfast({
     database: sharedPostgresUrl(),
     redis: sharedRedisUrl(),
@@ -30,6 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await hf.close();
   await dropNamespace(namespace);
+  await rm(folder, { recursive: true });
 });
 
 /** A worker with a handler that runs, heeds no signal, and never ends. */
@@ -50,6 +57,21 @@ describe('holdfast worker', () => {
     worker.child.kill('SIGCONT');
     expect(await worker.ended).toMatchObject({ status: 1 });
     expect(worker.stderr).toMatch(/"msg":"fenced: it may no longer act"/);
+  });
+
+  it('that was fenced is killed where a handler has its thread', async () => {
+    const file = join(folder, 'spin');
+    const worker = startHoldfast(['worker', '--tasks', taskFile, '--name', 'spins', '--ttl', '2s'], { env });
+    await hf.dispatch('test.spin', { file });
+    await waitUntil(() => existsSync(file), 'the handler to write', 30_000);
+    worker.child.kill('SIGSTOP');
+    const frozen = performance.now();
+    await waitUntil(() => performance.now() - frozen > 2_500, 'the deadline to pass');
+    worker.child.kill('SIGCONT');
+    const woken = performance.now();
+    expect(await worker.ended).toMatchObject({ status: null });
+    expect(worker.child.signalCode).toBe('SIGKILL');
+    expect(performance.now() - woken).toBeLessThan(2_000);
   });
 
   it('waits for its tasks at the first SIGTERM, and ends at the second', async () => {
