@@ -122,6 +122,19 @@ describe.each([
   });
 });
 
+test('a worker that is stopping hears of a cancel that was not announced', async () => {
+  place = await serverPlace();
+  const { started, aborted } = abortable();
+  const worker = await startWorker(place);
+  const { id } = await place.dispatcher.dispatch('abortable');
+  await started;
+  const stopped = worker.stop();
+  await place.store.cancelTask(id);
+  await aborted;
+  await stopped;
+  expect((await place.store.getTask(id))?.state).toBe('canceled');
+});
+
 test('a task that is canceled before its handler begins does not begin', async () => {
   place = await serverPlace();
   let runs = 0;

@@ -1,5 +1,5 @@
 import type { RegistryEntry } from '../locks/lock-table.js';
-import type { RunningTask, TaskEntry } from '../store/store.js';
+import type { TaskEntry } from '../store/store.js';
 import type { Claiming } from './claiming.js';
 import type { GivingBack } from './giving-back.js';
 import type { Incarnation } from './incarnation.js';
@@ -50,13 +50,26 @@ export class ComparingWithMemory {
     }
   }
 
+  /**
+   * At a confirmed beat. Whoever canceled a task has announced it; this finds what was not heard, also while the table
+   * is out of reach. Never rejects.
+   */
+  async hearCancels(): Promise<void> {
+    const { incarnation, known, cancel } = this.#options;
+    if (known.size === 0) return;
+    try {
+      const running = await incarnation.store.runningOf(incarnation.owner.incarnation);
+      cancel(running.filter(({ canceling }) => canceling).map(({ task }) => task));
+    } catch (error) {
+      incarnation.log.warn({ err: error }, 'the store could not be asked for cancels');
+    }
+  }
+
   async #compareIn(epoch: string): Promise<void> {
-    const { incarnation, known, givingBack, claiming, cancel } = this.#options;
+    const { incarnation, known, givingBack, claiming } = this.#options;
     await this.#continuePromotions(epoch);
     const registry = await this.#registry(epoch);
     const running = await this.#runningRows();
-    // Whoever canceled them has announced it; this finds what was not heard.
-    cancel(running.filter(({ canceling }) => canceling).map(({ task }) => task));
     const held: TaskEntry[] = registry.map(({ task, entry }) => ({ task, entry: entry ?? noEntry }));
     const found = new Map([...held, ...running].map((hold) => [holdKey(hold), hold]));
     const unknown = [...found.values()].filter((hold) => !known.has(hold));
@@ -85,7 +98,7 @@ export class ComparingWithMemory {
     }
   }
 
-  async #runningRows(): Promise<RunningTask[]> {
+  async #runningRows(): Promise<TaskEntry[]> {
     const { incarnation, known, claiming } = this.#options;
     const idle = known.size === 0 && claiming.storeClaims === this.#idle.storeClaims;
     this.#idle.beats = idle ? this.#idle.beats + 1 : 0;

@@ -83,16 +83,22 @@ class Worker implements WorkerProcess {
       await withdrawBeforeStart(parts, heartbeat);
       throw error;
     }
-    const forgetBeats = heartbeat.onBeat(() => void parts.comparing.compare());
+    const forgetBeats = heartbeat.onBeat(() => this.#atBeat(parts));
     const forgetCancels = this.#options.table.onCanceling((tasks) => parts.attempts.cancel(tasks));
     this.#startParts(parts);
     await aborted(this.#stopAsked.signal, this.#fenced.signal);
-    forgetBeats();
     if (!this.#fenced.signal.aborted) {
       await Promise.race([stopInOrder(parts, heartbeat), aborted(this.#fenced.signal)]);
     }
+    forgetBeats();
     forgetCancels();
     if (this.#fenced.signal.aborted) await this.#endFenced(parts, heartbeat);
+  }
+
+  /** While it stops, comparing is done in the order of that, but what still runs can be canceled. */
+  #atBeat({ comparing }: WorkerParts): void {
+    void comparing.hearCancels();
+    if (!this.#stopAsked.signal.aborted) void comparing.compare();
   }
 
   async #register(): Promise<Owner> {

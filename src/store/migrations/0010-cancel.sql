@@ -19,7 +19,7 @@ BEGIN
   END IF;
   after := CASE before WHEN 'waiting' THEN 'canceled' WHEN 'running' THEN 'canceling' ELSE before END;
   IF before = 'waiting' THEN
-    UPDATE holdfast.tasks t SET state = after, finished_at = clock_timestamp(), take_out = true
+    UPDATE holdfast.tasks t SET state = after, finished_at = clock_timestamp(), error = NULL, take_out = true
     WHERE t.id = cancel.id;
   ELSIF before = 'running' THEN
     UPDATE holdfast.tasks t SET state = after WHERE t.id = cancel.id;
@@ -131,7 +131,7 @@ BEGIN
   ) known;
 
   RETURN QUERY
-  UPDATE holdfast.tasks t SET state = 'canceled', finished_at = clock_timestamp()
+  UPDATE holdfast.tasks t SET state = 'canceled', finished_at = clock_timestamp(), error = NULL
   FROM unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.state = 'canceling'
   RETURNING t.id, 0;
@@ -195,7 +195,8 @@ BEGIN
     RETURN NULL;
   END IF;
   IF lost.state = 'canceling' THEN
-    UPDATE holdfast.tasks t SET state = 'canceled', finished_at = clock_timestamp(), crashes = t.crashes + 1
+    UPDATE holdfast.tasks t
+    SET state = 'canceled', finished_at = clock_timestamp(), error = NULL, crashes = t.crashes + 1
     WHERE t.id = settle_lost_task.id;
     RETURN 0;
   END IF;
