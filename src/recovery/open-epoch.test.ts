@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Redis } from 'ioredis';
 import { waitUntil } from '../../test/helpers/wait-until.js';
@@ -172,4 +173,24 @@ test('the keys of older epochs are unlinked in the background', async () => {
     (await client.keys(`{${place.namespace}}:${before}:*`)).length === 0;
   await waitUntil(gone, 'they are gone');
   client.disconnect();
+});
+
+test('many running tasks are entered although each takes the table a while', async () => {
+  const before = await findOrOpenEpoch(place);
+  for (let n = 0; n < 100; n += 1) await runningTask(before, [`r${n}`]);
+  const client = new Redis(redis.url);
+  await client.flushall();
+  client.disconnect();
+  // As with large holds on a server far away, each of which is a call of its own.
+  const table = overriding(place.table, {
+    enterBuilding: async (epoch, holds) => {
+      await delay(60 * holds.length);
+      return place.table.enterBuilding(epoch, holds);
+    },
+  });
+  const after = await findOrOpenEpoch({ ...place, table });
+  expect(await place.table.inspectLocks(after, ['r0', 'r99'], 1)).toMatchObject([
+    { holders: [{ owner: { name: 'w' } }] },
+    { holders: [{ owner: { name: 'w' } }] },
+  ]);
 });
