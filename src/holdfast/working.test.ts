@@ -79,6 +79,28 @@ describe.each(places)('a worker with its lock table in %s', { timeout: 90_000 },
     });
   });
 
+  it('cancels what waits and what runs, and those who wait for it learn of it', async () => {
+    const started = new Gate();
+    const stoppable = defineTask({
+      name: 'stoppable',
+      run: async (_, { signal }) => {
+        started.open();
+        await sleep(60_000, undefined, { signal });
+      },
+    });
+    const hf = await open({ tasks: [stoppable], ...place });
+    await startWorker(hf);
+    const running = await hf.dispatch(stoppable, null, { exclusive: ['r'] });
+    const waiting = await hf.dispatch(stoppable, null, { exclusive: ['r'] });
+    await started.opened;
+    const ends = Promise.all([running, waiting].map(({ id }) => hf.wait(id, { timeout: '20s' })));
+    expect((await hf.tasks.cancel(waiting.id)).state).toBe('canceled');
+    expect((await hf.tasks.cancel(running.id)).state).toMatch(/^cancel(ing|ed)$/);
+    expect(await ends).toMatchObject([{ state: 'canceled' }, { state: 'canceled' }]);
+    await expect(hf.tasks.cancel('nonsense')).rejects.toMatchObject({ code: 'NotFound' });
+    await waitUntil(async () => (await hf.locks.list({ resource: 'r' })).locks.length === 0, 'r is free');
+  });
+
   it('shows who holds, who waits and who works', async () => {
     const gate = new Gate();
     const hold = defineTask({ name: 'hold', run: () => gate.opened });

@@ -197,6 +197,19 @@ describe('holdfast tasks', () => {
     });
   });
 
+  it('cancels what can be, and tells what cannot', async () => {
+    const { id } = await hf.dispatch('later', null, { queue: 'nobody' });
+    const unknown = '018f0000-0000-7000-8000-000000000000';
+    const both = await holdfastJson(['tasks', 'cancel', unknown, id], { env });
+    expect(both).toEqual({
+      tasks: [expect.objectContaining({ id, state: 'canceled', finishedAt: isoTime })],
+      refused: [{ id: unknown, code: 'NotFound', message: expect.stringContaining(unknown) as string }],
+    });
+    const again = await holdfast(['tasks', 'cancel', id], { env });
+    expect(again).toMatchObject({ status: 0, stdout: `${id} canceled\n`, stderr: '' });
+    expect(await holdfast(['tasks', 'cancel', unknown], { env })).toMatchObject({ status: 1, stdout: '' });
+  });
+
   it('shows one, or tells that there is none', async () => {
     const { id } = await hf.dispatch('later', null, { queue: 'nobody' });
     expect(await holdfastJson(['tasks', 'show', id], { env })).toMatchObject({ id, payload: null });
