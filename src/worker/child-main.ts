@@ -18,7 +18,7 @@ loading.catch(() => {});
 let current: { id: number; job: ChildJobContext } | null = null;
 
 const socket = new Socket({ fd: 3, readable: true, writable: true });
-const pipe = childPipe<ToChild, FromChild>(socket, hear, die);
+const pipe = childPipe<FromChild>(socket, (message) => hear(message as ToChild), die);
 // The parent is gone, and did not say `end`.
 socket.on('close', die);
 

@@ -32,3 +32,45 @@ export type SettledOutcome =
   | { status: 'completed'; result: unknown }
   | { status: 'failed'; error: ChildError }
   | { status: 'not-started'; error: ChildError };
+
+/**
+ * What a child sent, as a message. A handler can write to the pipe as well, so the shape of each is checked here:
+ * throws for one that the parent would trip over.
+ */
+export function fromChild(message: unknown): FromChild {
+  if (isRecord(message) && shapes.get(message.type)?.(message) === true) return message as FromChild;
+  throw new TypeError('A child sent something else than a message.');
+}
+
+type Fields = Record<string, unknown>;
+
+const ofJob = (fits: (message: Fields) => boolean) => (message: Fields) =>
+  typeof message.job === 'number' && fits(message);
+
+const shapes: ReadonlyMap<unknown, (message: Fields) => boolean> = new Map([
+  ['armed', () => true],
+  ['ready', () => true],
+  ['started', ofJob(() => true)],
+  ['progress', ofJob((message) => message.value !== undefined)],
+  ['log', ofJob(({ line }) => isRecord(line) && isLogLine(line))],
+  [
+    'dispatch',
+    ofJob(({ id, prepared }) => typeof id === 'number' && isRecord(prepared) && isRecord(prepared.task)),
+  ],
+  ['settled', ofJob(({ outcome }) => isRecord(outcome) && isOutcome(outcome))],
+]);
+
+function isLogLine({ level, fields, message }: Fields): boolean {
+  const levels: unknown[] = ['debug', 'info', 'warn', 'error'];
+  return levels.includes(level) && isRecord(fields) && typeof message === 'string';
+}
+
+function isOutcome({ status, error }: Fields): boolean {
+  if (status === 'completed') return true;
+  const isError = isRecord(error) && typeof error.name === 'string' && typeof error.message === 'string';
+  return isError && (status === 'failed' || status === 'not-started');
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}

@@ -13,11 +13,12 @@ export interface ChildPipe<Out> {
 /**
  * Messages over the pipe between a child and its parent, one JSON text a line. It is a descriptor of its own,
  * so what a handler prints, or sends on channels of its own, cannot mix with it. `onBroken` is called once where
- * something else than messages arrives, and nothing after it is read.
+ * something else than messages arrives, and nothing after it is read. Not JSON, or `onMessage` throws: it comes to
+ * the same, because what cannot be acted on was no message.
  */
-export function childPipe<In, Out>(
+export function childPipe<Out>(
   stream: Duplex,
-  onMessage: (message: In) => void,
+  onMessage: (message: unknown) => void,
   onBroken: () => void,
 ): ChildPipe<Out> {
   const decoder = new StringDecoder('utf8');
@@ -30,13 +31,11 @@ export function childPipe<In, Out>(
     onBroken();
   }
   function line(text: string): void {
-    let message: In;
     try {
-      message = JSON.parse(text) as In;
+      onMessage(JSON.parse(text));
     } catch {
-      return fail();
+      fail();
     }
-    onMessage(message);
   }
   stream.on('data', (chunk: Buffer) => {
     const lines = decoder.write(chunk).split('\n');

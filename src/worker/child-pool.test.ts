@@ -203,8 +203,33 @@ describe('a child process', () => {
     expect(await run(pool, 'echo', 1).outcome).toEqual({ status: 'completed', result: 1 });
   });
 
-  test('is killed when it sends something else than messages', async () => {
-    expect(await run(poolOf(), 'junk').outcome).toMatchObject({ status: 'died', signal: 'SIGKILL' });
+  test.each([
+    'junk',
+    'null',
+    '{}',
+    '{"type":"progress","value":1}',
+    '{"type":"progress","job":1}',
+    '{"type":"log","job":1}',
+    '{"type":"log","job":1,"line":{"level":"constructor","fields":{},"message":"m"}}',
+    '{"type":"dispatch","job":1,"id":1}',
+    '{"type":"settled","job":1}',
+    '{"type":"settled","job":1,"outcome":{"status":"failed"}}',
+  ])('is killed when it sends something else than messages: %s', async (text) => {
+    expect(await run(poolOf(), 'junk', text).outcome).toMatchObject({ status: 'died', signal: 'SIGKILL' });
+  });
+
+  test('is killed when it sends a message that is refused', async () => {
+    const refusing = poolOf().run(
+      { name: 'report', payload: null, context: { task: {} as never, attempt: 1, fence: '' } },
+      {
+        progress: () => {
+          throw new Error('too large');
+        },
+        log: () => {},
+        dispatch: () => Promise.reject(new Error('not here')),
+      },
+    );
+    expect(await refusing.outcome).toMatchObject({ status: 'died', signal: 'SIGKILL' });
   });
 
   test('is killed when it closes its pipe', async () => {

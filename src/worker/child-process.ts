@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { compiledFile } from '../entry-point.js';
 import type { FromChild, ToChild } from './child-messages.js';
 import type { ChildPipe } from './child-pipe.js';
+import { fromChild } from './child-messages.js';
 import { childPipe } from './child-pipe.js';
 import { killGroup, signalGroup } from './process-group.js';
 
@@ -50,7 +51,8 @@ function spawned(child: ChildProcess, leader: number, onMessage: (message: FromC
   const signal = (name: NodeJS.Signals): void => {
     if (!gone) signalGroup(leader, name);
   };
-  const pipe: ChildPipe<ToChild> = childPipe(stream, onMessage, () => signal('SIGKILL'));
+  const hear = (message: unknown): void => onMessage(fromChild(message));
+  const pipe: ChildPipe<ToChild> = childPipe(stream, hear, () => signal('SIGKILL'));
   const closed = new Promise<void>((resolve) => stream.once('close', resolve));
   const exited = new Promise<ChildExit>((resolve) => {
     child.once('exit', (exitCode, signalName) => resolve({ exitCode, signal: signalName }));

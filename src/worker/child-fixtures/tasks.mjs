@@ -87,8 +87,8 @@ export default [
     process.exit(0);
   }),
   define('print', () => console.log('printed by a handler')),
-  define('junk', async () => {
-    writeSync(3, 'junk\n');
+  define('junk', async (text) => {
+    writeSync(3, `${text}\n`);
     await new Promise(() => {});
   }),
   define('close-pipe', async () => {
