@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -77,6 +78,30 @@ test('while another process has the lock of admission, one that was woken tries 
   expect(passes).toHaveLength(before + 4);
   await other.end();
   await inState(place, id, 'completed');
+});
+
+test('a long admission looks for earlier places again and again', async () => {
+  const places: string[] = [];
+  const store = overriding(place.store, {
+    admissionPass: (pass) =>
+      place.store.admissionPass((admission) =>
+        pass(
+          overriding(admission, {
+            tasksToAdmit: async (request) => {
+              places.push(request.afterPlace);
+              if (places.length > 1) await delay(700);
+              return admission.tasksToAdmit(request);
+            },
+          }),
+        ),
+      ),
+  });
+  const tasks = Array.from({ length: 6 * tasksPerPass }, () => ({ task: 'job', exclusive: ['r'] }));
+  await place.dispatcher.dispatchMany(tasks);
+  await startWorker(place, { store });
+  await waitUntil(() => places.length >= 6, 'six pages', 30_000);
+  expect(places[1]).not.toBe(firstPlace);
+  expect(places.slice(2)).toContain(firstPlace);
 });
 
 test('in a new epoch the tasks come in from the first place on, also in the middle of a long admission', async () => {

@@ -19,6 +19,12 @@ const busyPausesMs = [25, 75, 150];
 const busyPollMs = 500;
 const otherPauseMs = 250;
 
+/**
+ * How long passes go on from where the one before ended, in milliseconds. Rows of earlier places come in late, by long
+ * transactions or with more resources: however long the rest of the queue is, they must not wait for its end.
+ */
+const goOnMs = 2_000;
+
 /** Many retries share one timer: at most one per step of this grid. */
 const timerGridMs = 50;
 const longestTimerMs = 60_000;
@@ -42,6 +48,7 @@ export class AdmissionLoop {
   #busy = 0;
   #next = firstPlace;
   #epoch: string | null = null;
+  #fromFirstAt = 0;
   #passSize = tasksPerPass;
 
   constructor(incarnation: Incarnation, own: Offer) {
@@ -96,7 +103,8 @@ export class AdmissionLoop {
     this.#busy = 0;
     if (outcome.status === 'epoch') this.#incarnation.epoch.refused(epoch);
     if (outcome.status !== 'done') return otherPauseMs;
-    this.#next = outcome.next ?? firstPlace;
+    const goesOn = outcome.next !== null && performance.now() - this.#fromFirstAt < goOnMs;
+    this.#next = goesOn ? (outcome.next ?? firstPlace) : firstPlace;
     if (outcome.takeOuts.length > 0) this.#takeOuts = { epoch, tasks: outcome.takeOuts };
     if (outcome.next !== null) this.#woken = true;
     // What was dispatched during a pass may have woken another process, which found the lock taken.
@@ -119,6 +127,7 @@ export class AdmissionLoop {
   }
 
   async #pass(epoch: string, offers: Offer[]): Promise<PassOutcome> {
+    if (this.#next === firstPlace) this.#fromFirstAt = performance.now();
     const request = { epoch, afterPlace: this.#next, offers, limit: Math.floor(this.#passSize) };
     try {
       const outcome = await admissionPass(this.#incarnation, request);
