@@ -20,6 +20,13 @@ describe('chunksOf', () => {
     expect(sizes([1, most + 1, 1])).toEqual([1, 1, 1]);
   });
 
+  it('counts the names of resources with the payload', () => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `${index}`.padStart(512, 'ü'));
+    const named = { ...task, exclusive: names.slice(0, 400), shared: names.slice(400) };
+    const tasks = Array.from({ length: 10 }, (): PreparedTask => ({ task: named, bytes: 4 }));
+    expect(chunksOf(tasks).map((chunk) => chunk.length)).toEqual([4, 4, 2]);
+  });
+
   it('makes nothing of nothing', () => {
     expect(sizes([])).toEqual([]);
   });

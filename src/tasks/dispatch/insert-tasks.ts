@@ -3,7 +3,7 @@ import type { NewTask, Store } from '../../store/store.js';
 import type { PreparedTask } from './prepare-task.js';
 import { Unavailable } from '../../errors.js';
 
-/** One statement carries at most this many rows, and this much payload unless a single row is larger. */
+/** One statement carries at most this many rows, and this many bytes unless a single row is larger. */
 export const maxRowsPerStatement = 1_000;
 export const maxBytesPerStatement = 4_194_304;
 
@@ -58,7 +58,8 @@ async function insertOnce(
 export function chunksOf(prepared: readonly PreparedTask[]): NewTask[][] {
   const chunks: NewTask[][] = [];
   let bytesLeft = 0;
-  for (const { task, bytes } of prepared) {
+  for (const { task, bytes: payload } of prepared) {
+    const bytes = payload + namesBytes(task);
     const chunk = chunks.at(-1);
     if (chunk !== undefined && chunk.length < maxRowsPerStatement && bytes <= bytesLeft) {
       chunk.push(task);
@@ -69,4 +70,11 @@ export function chunksOf(prepared: readonly PreparedTask[]): NewTask[][] {
     bytesLeft -= bytes;
   }
   return chunks;
+}
+
+/** Of the names of its resources: a thousand of a KiB each weigh as much as the largest payload. */
+function namesBytes({ exclusive, shared }: NewTask): number {
+  let bytes = 0;
+  for (const names of [exclusive, shared]) for (const name of names) bytes += Buffer.byteLength(name);
+  return bytes;
 }
