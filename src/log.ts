@@ -23,3 +23,17 @@ export function loggerWith(logger: Logger, bound: object): Logger {
     error: (fields, message) => logger.error({ ...bound, ...fields }, message),
   };
 }
+
+/** A logger that never throws: what fails in a log must not count as a failure of what is logged. */
+export function safeLogger(logger: Logger): Logger {
+  const at =
+    (level: keyof Logger) =>
+    (fields: object, message: string): void => {
+      try {
+        logger[level](fields, message);
+      } catch {
+        // Nowhere else to tell it.
+      }
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}

@@ -11,5 +11,10 @@ export class Unretryable extends Error {
 
 /** By brand, not by class: a task file may have loaded another copy of this package. */
 export function isUnretryable(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && brand in error;
+  try {
+    return typeof error === 'object' && error !== null && brand in error;
+  } catch {
+    // Proxies may be thrown as well, and refuse to be asked.
+    return false;
+  }
 }

@@ -3,8 +3,9 @@ import type { TaskContext, TaskDefinition } from '../tasks/definition.js';
 import type { AttemptPorts } from './attempt-ports.js';
 import type { ChildRequests } from './child-pool.js';
 import type { HandlerEnd } from './handler-end.js';
-import { loggerWith, type Logger } from '../log.js';
+import { loggerWith, safeLogger, type Logger } from '../log.js';
 import { taskOf } from '../tasks/task.js';
+import { plainChildError } from './child-error.js';
 import { childEnd, completedWith, threw } from './handler-end.js';
 
 /** A handler that runs. */
@@ -47,7 +48,7 @@ function startInline({ ports, definition, row, payload, progress }: HandlerStart
     try {
       return completedWith(await definition.run(payload, context));
     } catch (thrown) {
-      context.log.warn({ err: thrown }, 'the handler threw');
+      context.log.warn({ err: plainChildError(thrown) }, 'the handler threw');
       return threw(thrown);
     }
   };
@@ -79,5 +80,5 @@ function startInChild({ ports, definition, row, progress }: HandlerStart): Handl
 }
 
 function handlerLog({ incarnation }: AttemptPorts, { id, name, attempt }: TaskRow): Logger {
-  return loggerWith(incarnation.log, { task: id, name, attempt });
+  return safeLogger(loggerWith(incarnation.log, { task: id, name, attempt }));
 }
