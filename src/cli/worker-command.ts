@@ -11,6 +11,7 @@ interface WorkerFlags {
   name?: string;
   concurrency?: number;
   ttl?: string;
+  grace?: string;
   queue?: string[];
   version?: string[];
   isolation?: Isolation;
@@ -18,7 +19,8 @@ interface WorkerFlags {
 
 const about = `
 Prints {"ready":true,"name":…,"incarnation":…} on stdout when it claims. SIGTERM and SIGINT stop it in order: it
-claims no more, waits for its tasks, and exits 0; a second one ends it at once. It exits 1 when it was fenced:
+claims no more, lets its tasks finish within the grace, gives the others back, and exits 0. A second signal ends it at
+once: what it ran stays running, with its resources, as after a crash. It exits 1 when it was fenced:
 when it could no longer prove that it is alive, and has stopped its tasks.
 `;
 
@@ -29,6 +31,7 @@ export function workerCommand(): Command {
     .option('--name <name>', 'default: HOLDFAST_WORKER_NAME, or the host name')
     .option('--concurrency <n>', 'how many tasks at once (default 10)', integer('--concurrency', 1, 10_000))
     .option('--ttl <duration>', 'declared dead after so long without a heartbeat (default 15s)')
+    .option('--grace <duration>', 'how long tasks may take to finish when it is stopped (default 30s)')
     .option('--queue <name>', 'a queue to serve; may be given several times (default: default)', collect)
     .option('--version <library=version>', 'what it offers to tasks that need it; several times', collect)
     .addOption(

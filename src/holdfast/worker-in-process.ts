@@ -8,8 +8,10 @@ import type { Worker, WorkerOptions } from './worker.js';
 import { defaultWorkerName } from '../configuration.js';
 import { milliseconds } from '../durations.js';
 import { NotConfigured, WrongState } from '../errors.js';
+import { timerMs } from '../tasks/check-task-options.js';
 import { refuseUnknownOptions } from '../tasks/known-options.js';
 import { loadTaskFiles } from '../tasks/load-task-files.js';
+import { checkTexts } from '../worker/worker-options.js';
 import { createWorkerProcess } from '../worker/worker.js';
 
 export interface WorkerPorts {
@@ -23,6 +25,7 @@ const workerOptions = [
   'name',
   'concurrency',
   'ttl',
+  'grace',
   'queues',
   'versions',
   'taskFiles',
@@ -41,7 +44,8 @@ export class WorkerInProcess implements Worker {
 
   constructor(options: WorkerOptions, ports: WorkerPorts) {
     refuseUnknownOptions(options, workerOptions, 'createWorker');
-    if (options.isolation === 'child' && (options.taskFiles ?? []).length === 0) {
+    const taskFiles = checkTexts(options.taskFiles ?? [], 'taskFiles');
+    if (options.isolation === 'child' && taskFiles.length === 0) {
       throw new NotConfigured('"isolation: \'child\'" needs "taskFiles": a child loads its tasks from them.');
     }
     this.#options = options;
@@ -87,7 +91,7 @@ export class WorkerInProcess implements Worker {
   #createProcess(taskFiles: string[], open: Awaited<ReturnType<Backend['openTable']>>): WorkerProcess {
     const { loaded, backend, log } = this.#ports;
     const { database, store } = backend;
-    const { name, ttl, taskFiles: _files, ...others } = this.#options;
+    const { name, ttl, grace, taskFiles: _files, ...others } = this.#options;
     return createWorkerProcess({
       ...others,
       ...open,
@@ -96,6 +100,7 @@ export class WorkerInProcess implements Worker {
       beater: backend.beater,
       name: name ?? defaultWorkerName(process.env),
       ...(ttl !== undefined && { ttlMs: milliseconds(ttl, 'ttl') }),
+      ...(grace !== undefined && { graceMs: timerMs(grace, 'grace', 0) }),
       taskFiles,
       log,
       // Embedded data is out of the reach of other programs, so nothing is dispatched there unheard.

@@ -15,6 +15,12 @@ export interface WorkerOptions {
    * it cannot prove that it is alive. Default `15s`.
    */
   ttl?: Duration;
+  /**
+   * How long `stop` lets tasks finish: 0 … 24 days. Then their signals abort, and what does not complete is given back at
+   * its place, without an attempt counted; a child that has not ended 5 s later gets SIGTERM, and 2 s after that
+   * SIGKILL. A handler in this process that does not heed its signal is waited for. Default `30s`.
+   */
+  grace?: Duration;
   /** The queues that it serves. Default: `default` alone. */
   queues?: string[];
   /** What it offers to the `needs` of tasks: versions by library, such as `{ ffmpeg: '6.1.0' }`. Default: nothing. */
@@ -41,7 +47,10 @@ export interface Worker {
    * task files that cannot work.
    */
   run(): Promise<void>;
-  /** Claims nothing more, waits for the tasks that run, and withdraws. Idempotent; resolves when `run` has ended. */
+  /**
+   * Claims nothing more, lets the tasks that run finish within `grace`, and withdraws. Idempotent; resolves when `run` has
+   * ended.
+   */
   stop(): Promise<void>;
   /** Calls `listener` once, when the worker has begun to take tasks. */
   on(event: 'ready', listener: (worker: { name: string; incarnation: string }) => void): this;

@@ -5,12 +5,14 @@ import { backoffMs } from './backoff.js';
 
 /**
  * How an attempt ended. `readmitted`: its row waits with a later entry and needs more resources, so its hold goes.
- * `not-run`: the task is given back as if it had not been claimed. `fenced`: nothing may be said about it any more.
+ * `not-run` and `stopped`: the task is given back as if it had not been claimed; in the second case somebody asked for
+ * its end. `fenced`: nothing may be said about it any more.
  */
 export type AttemptEnd =
   | { end: 'finished'; finish: Finish }
   | { end: 'readmitted' }
   | { end: 'not-run'; after: AfterGiveBack }
+  | { end: 'stopped'; after: AfterGiveBack }
   | { end: 'fenced' };
 
 /** The finish of an attempt: a failed one is retried while attempts are left, unless that is pointless. */

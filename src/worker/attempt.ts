@@ -18,6 +18,7 @@ import { ProgressLines } from './progress-lines.js';
 /** From the signal to SIGTERM for a child, in milliseconds. */
 const timeoutGraceMs = 2_000;
 const cancelGraceMs = 5_000;
+const stopGraceMs = 5_000;
 
 type Ready = { ready: true; payload: unknown } | { ready: false; end: AttemptEnd };
 
@@ -30,6 +31,7 @@ export class Attempt {
   #handler: HandlerRun | null = null;
   #stop: HandlerStop | null = null;
   #canceled = false;
+  #stopped = false;
 
   constructor(row: TaskRow, ports: AttemptPorts) {
     this.row = row;
@@ -46,6 +48,12 @@ export class Attempt {
   cancel(): void {
     this.#canceled = true;
     this.#stop?.stop(new DOMException('The task was canceled.', 'AbortError'), cancelGraceMs);
+  }
+
+  /** Its worker stops: its handler is asked to end, or not begun, and is given back where it does not complete. */
+  stop(): void {
+    this.#stopped = true;
+    this.#stop?.stop(new DOMException('The worker stops.', 'AbortError'), stopGraceMs);
   }
 
   /** Kills the handler where it runs in a child. */
@@ -66,7 +74,8 @@ export class Attempt {
       if (!ready.ready) return ready.end;
       // G1: the last moment to find that the worker's time has passed, after a freeze for example.
       if (!this.#ports.incarnation.mayAct()) return { end: 'fenced' };
-      if (this.#canceled) return { end: 'not-run', after: 'release' };
+      if (this.#canceled) return { end: 'stopped', after: 'release' };
+      if (this.#stopped) return { end: 'stopped', after: 'move' };
       return await this.#handle(definition, policies, ready.payload);
     } catch (error) {
       this.#ports.incarnation.log.error({ err: error, ...this.hold }, 'an attempt broke off');
@@ -136,6 +145,7 @@ export class Attempt {
     // Where only time has passed, the store decides about what is written now: it refuses a reaped worker.
     if (incarnation.isFenced()) return { end: 'fenced' };
     if (end === 'not-started') return { end: 'not-run', after: 'move' };
+    if (this.#stopped && end.end === 'failed' && !limit.passed) return { end: 'stopped', after: 'move' };
     await progress.flush(this.hold);
     return this.#finished(policies, limit.passed ? timedOut(policies.timeoutMs ?? 0) : end);
   }

@@ -49,6 +49,11 @@ export class Attempts {
     for (const attempt of this.#running.keys()) attempt.abort(reason);
   }
 
+  /** Asks all of them to end and gives back what does not complete; children that do not heed it are killed. */
+  stop(): void {
+    for (const attempt of this.#running.keys()) attempt.stop();
+  }
+
   /** Stops the attempts of these tasks, as far as they run here. */
   cancel(tasks: readonly string[]): void {
     const named = new Set(tasks);
@@ -80,6 +85,9 @@ export class Attempts {
         return;
       case 'readmitted':
         releasing.add([{ ...attempt.hold, settled: false, waits: true }]);
+        return;
+      case 'stopped':
+        givingBack.add([attempt.hold], end.after);
         return;
       case 'not-run':
         givingBack.add([attempt.hold], end.after);

@@ -11,9 +11,9 @@ const drainPollMs = 10;
  * Ends a worker that may still act: claims nothing more, waits for its tasks, their ends and their releases, and
  * removes what names it. What cannot be written in time stays with its row, and is swept when that is reaped.
  */
-export async function stopInOrder(parts: WorkerParts, heartbeat: Heartbeat): Promise<void> {
+export async function stopInOrder(parts: WorkerParts, heartbeat: Heartbeat, graceMs: number): Promise<void> {
   await Promise.all([parts.claiming.stop(), parts.admission.stop(), parts.listening?.stop()]);
-  await parts.attempts.ended();
+  await endAttempts(parts, graceMs);
   const drained = await drain(parts);
   if (drained) {
     // No claim comes any more, so what two comparisons find unknown now came from lost replies.
@@ -24,6 +24,22 @@ export async function stopInOrder(parts: WorkerParts, heartbeat: Heartbeat): Pro
   await stopParts(parts);
   await parts.childrenIfAny()?.stop();
   await withdraw(parts, heartbeat);
+}
+
+/**
+ * After the grace the attempts are asked to end. That of a child is bounded in time; a handler that runs inline and does
+ * not heed its signal is waited for, because its task must not run elsewhere before it has returned.
+ */
+async function endAttempts({ attempts, incarnation }: WorkerParts, graceMs: number): Promise<void> {
+  const ended = attempts.ended();
+  const over = new AbortController();
+  const grace = delay(graceMs, 'over' as const, { signal: over.signal }).catch(() => 'over' as const);
+  const first = await Promise.race([ended, grace]);
+  over.abort();
+  if (first !== 'over') return;
+  incarnation.log.warn({ handlers: attempts.running, graceMs }, 'the grace is over: tasks are asked to end');
+  attempts.stop();
+  await ended;
 }
 
 /** Stops every loop; bounded in time. */

@@ -10,6 +10,8 @@ import type { Offer } from './served-lanes.js';
 import { InvalidTask, NotConfigured } from '../errors.js';
 import { silentLogger } from '../log.js';
 import { checkName } from '../resources.js';
+import { shown } from '../shown.js';
+import { requireOptions } from '../tasks/known-options.js';
 import { readVersion } from './served-lanes.js';
 
 export interface WorkerOptions {
@@ -35,6 +37,8 @@ export interface WorkerOptions {
   versions?: Readonly<Record<string, string>>;
   /** For definitions that leave it open. Default `inline`. */
   isolation?: Isolation;
+  /** How long `stop` lets tasks finish before their signals abort, in milliseconds. Default 30,000. */
+  graceMs?: number;
   /** Whether a fence ends this process, whatever runs in it; see HeartbeatOptions. Default false. */
   killWhenFenced?: boolean;
   /** Default: silent. */
@@ -50,10 +54,14 @@ export interface WorkerOptions {
   onFenced?(fencing: { reason: Error; handlers: number }): void;
 }
 
+/** Longer, a dead worker's tasks would wait for a day and more. */
+const longestTtlMs = 86_400_000;
+
 export interface CheckedWorkerOptions {
   name: string;
   concurrency: number;
   ttlMs: number;
+  graceMs: number;
   isolation: Isolation;
   taskFiles: string[];
   offer: Offer;
@@ -63,37 +71,49 @@ export interface CheckedWorkerOptions {
 /** With the defaults. Throws InvalidTask or NotConfigured for what cannot work. */
 export function checkWorkerOptions(options: WorkerOptions): CheckedWorkerOptions {
   const { definitions, name, concurrency = 10, ttlMs = 15_000, isolation = 'inline' } = options;
+  const { graceMs = 30_000 } = options;
   checkName(name, 'The name of a worker');
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
     throw new InvalidTask(
-      `A worker's concurrency must be an integer, 1 … 10,000; got ${String(concurrency)}.`,
+      `A worker's concurrency must be an integer, 1 … 10,000; got ${shown(concurrency)}.`,
     );
   }
-  if (!Number.isFinite(ttlMs) || ttlMs < 1_000) {
-    throw new InvalidTask(`A worker's ttl must be at least 1,000 ms; got ${String(ttlMs)}.`);
+  if (!Number.isFinite(ttlMs) || ttlMs < 1_000 || ttlMs > longestTtlMs) {
+    throw new InvalidTask(`A worker's ttl must be 1,000 ms … 24 hours; got ${shown(ttlMs)}.`);
   }
-  const taskFiles = [...(options.taskFiles ?? [])];
+  if (isolation !== 'inline' && isolation !== 'child') {
+    throw new InvalidTask(`A worker's isolation must be "inline" or "child"; got ${shown(isolation)}.`);
+  }
+  const taskFiles = checkTexts(options.taskFiles ?? [], 'taskFiles');
   const inChildren = [...definitions.values()].find((one) => (one.isolation ?? isolation) === 'child');
   if (inChildren !== undefined && taskFiles.length === 0) {
     const which = JSON.stringify(inChildren.name);
     throw new NotConfigured(`Task ${which} runs in a child process, which must load it from a task file.`);
   }
   const offer = {
-    queues: [...(options.queues ?? ['default'])],
+    queues: checkTexts(options.queues ?? ['default'], 'queues'),
     names: [...definitions.keys()],
-    versions: { ...options.versions },
+    versions: checkVersions(options.versions ?? {}),
   };
   for (const queue of offer.queues) checkName(queue, 'A queue');
-  checkVersions(offer.versions);
-  return { name, concurrency, ttlMs, isolation, taskFiles, offer, log: options.log ?? silentLogger };
+  return { name, concurrency, ttlMs, graceMs, isolation, taskFiles, offer, log: options.log ?? silentLogger };
 }
 
-function checkVersions(versions: Record<string, string>): void {
+/** A copy. Throws InvalidTask for anything but a list of texts: a text alone would be taken for its letters. */
+export function checkTexts(given: unknown, option: string): string[] {
+  if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return [...given];
+  throw new InvalidTask(`A worker's ${option} must be a list of texts; got ${shown(given)}.`);
+}
+
+function checkVersions(versions: Readonly<Record<string, string>>): Record<string, string> {
+  requireOptions(versions, `A worker's "versions"`);
   for (const [library, version] of Object.entries(versions)) {
     checkName(library, 'A library in "versions"');
+    checkName(version, `The version of ${JSON.stringify(library)}`);
     if (readVersion(version) !== null) continue;
     throw new InvalidTask(
-      `The version of ${JSON.stringify(library)} must be one such as "6.1.0" or "6"; got ${JSON.stringify(version)}.`,
+      `The version of ${JSON.stringify(library)} must be one such as "6.1.0" or "6"; got ${shown(version)}.`,
     );
   }
+  return { ...versions };
 }

@@ -88,7 +88,10 @@ class Worker implements WorkerProcess {
     this.#startParts(parts);
     await aborted(this.#stopAsked.signal, this.#fenced.signal);
     if (!this.#fenced.signal.aborted) {
-      await Promise.race([stopInOrder(parts, heartbeat), aborted(this.#fenced.signal)]);
+      await Promise.race([
+        stopInOrder(parts, heartbeat, this.#checked.graceMs),
+        aborted(this.#fenced.signal),
+      ]);
     }
     forgetBeats();
     forgetCancels();
