@@ -1,4 +1,5 @@
 import { InvalidTask } from './errors.js';
+import { shown } from './shown.js';
 
 /** `"250ms"`, `"10s"`, `"5m"`, `"2h"`, or milliseconds. */
 export type Duration = string | number;
@@ -15,6 +16,6 @@ export function milliseconds(duration: Duration, what: string): number {
     if (amount !== undefined) return Number(amount) * (units[unit] ?? 0);
   }
   throw new InvalidTask(
-    `${what} must be a duration such as "250ms", "10s", "5m" or "2h", or milliseconds; got ${String(duration)}.`,
+    `${what} must be a duration such as "250ms", "10s", "5m" or "2h", or milliseconds; got ${shown(duration)}.`,
   );
 }

@@ -6,6 +6,7 @@ import { milliseconds } from '../durations.js';
 import { InvalidTask } from '../errors.js';
 import { checkName } from '../resources.js';
 import { refuseUnknownOptions } from './known-options.js';
+import { shown } from '../shown.js';
 
 interface CheckedOptions {
   name: string;
@@ -75,7 +76,7 @@ export function checkQueue(queue: unknown, task: string): string {
 
 export function checkPriority(priority: unknown, task: string): number {
   if (Number.isInteger(priority) && Math.abs(Number(priority) + 0.5) < 32_768) return Number(priority);
-  throw new InvalidTask(`${task}: priority must be an integer, -32768 … 32767; got ${String(priority)}.`);
+  throw new InvalidTask(`${task}: priority must be an integer, -32768 … 32767; got ${shown(priority)}.`);
 }
 
 function checkFunctions(options: object, task: string): void {
@@ -93,12 +94,12 @@ function checkFunctions(options: object, task: string): void {
 }
 
 function checkNeeds(needs: Record<string, string>, task: string): Record<string, string> {
+  if (typeof needs !== 'object')
+    throw new InvalidTask(`${task}: needs must be an object; got ${shown(needs)}.`);
   for (const [library, range] of Object.entries(needs)) {
     checkName(library, `${task}: a name in needs`);
     if (typeof range !== 'string' || semver.validRange(range) === null) {
-      throw new InvalidTask(
-        `${task}: needs.${library} must be a version range; got ${JSON.stringify(range)}.`,
-      );
+      throw new InvalidTask(`${task}: needs.${library} must be a version range; got ${shown(range)}.`);
     }
   }
   return { ...needs };
@@ -115,18 +116,18 @@ function checkBackoff(backoff: { initial?: Duration; max?: Duration }, task: str
 export function timerMs(duration: Duration, what: string, least: number): number {
   const value = Math.round(milliseconds(duration, what));
   if (value >= least && value <= longestTimerMs) return value;
-  throw new InvalidTask(`${what} must be ${least} ms … 24 days; got ${String(duration)}.`);
+  throw new InvalidTask(`${what} must be ${least} ms … 24 days; got ${shown(duration)}.`);
 }
 
 function count(value: unknown, what: string): number {
   if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1_000_000) return Number(value);
-  throw new InvalidTask(`${what} must be an integer, 1 … 1,000,000; got ${String(value)}.`);
+  throw new InvalidTask(`${what} must be an integer, 1 … 1,000,000; got ${shown(value)}.`);
 }
 
 function oneOf<Value extends string>(value: unknown, allowed: readonly Value[], what: string): Value | null {
   if (value === undefined) return null;
   if (allowed.includes(value as Value)) return value as Value;
   throw new InvalidTask(
-    `${what} must be ${allowed.map((one) => `"${one}"`).join(' or ')}; got ${JSON.stringify(value)}.`,
+    `${what} must be ${allowed.map((one) => `"${one}"`).join(' or ')}; got ${shown(value)}.`,
   );
 }

@@ -20,6 +20,21 @@ describe('refuseUnknownOptions', () => {
   });
 });
 
+describe('options in the place of which something else is given', () => {
+  it.each([
+    [null, 'null'],
+    [5_000, '5000'],
+    ['5s', '"5s"'],
+    [['timeout'], "[ 'timeout' ]"],
+    [10n, '10n'],
+    [Symbol('s'), 'Symbol(s)'],
+  ])('are refused: %#', (given, text) => {
+    const refuse = (): void => refuseUnknownOptions(given, ['timeout'], 'wait');
+    expect(refuse).toThrow(InvalidTask);
+    expect(refuse).toThrow(`wait takes its options as an object; got ${text}.`);
+  });
+});
+
 describe('nearest', () => {
   it.each([
     ['runat', 'runAt'],

@@ -1,13 +1,21 @@
 import { InvalidTask } from '../errors.js';
+import { shown } from '../shown.js';
 
 /** Throws InvalidTask for an option that `what` does not take, with the nearest one that it does. */
-export function refuseUnknownOptions(given: object, known: readonly string[], what: string): void {
+export function refuseUnknownOptions(given: unknown, known: readonly string[], what: string): void {
+  requireOptions(given, what);
   for (const option of Object.keys(given)) {
     if (known.includes(option)) continue;
     const suggestion = nearest(option, known);
     const hint = suggestion === null ? `It takes ${known.join(', ')}.` : `Did you mean "${suggestion}"?`;
     throw new InvalidTask(`${what} takes no option "${option}". ${hint}`);
   }
+}
+
+/** Throws InvalidTask unless options were given as an object: a number in their place must not count as none. */
+export function requireOptions(given: unknown, what: string): asserts given is object {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return;
+  throw new InvalidTask(`${what} takes its options as an object; got ${shown(given)}.`);
 }
 
 /** The word of `known` within two edits (one for a short word), or null. */

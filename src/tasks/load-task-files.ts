@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { TaskDefinition } from './definition.js';
 import { InvalidTask } from '../errors.js';
 import { isTaskDefinition } from './definition.js';
+import { shown } from '../shown.js';
 
 const extensions = ['.js', '.mjs', '.cjs'];
 
@@ -89,5 +90,5 @@ function placeOf(error: SyntaxError): string {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? error.message : shown(error);
 }

@@ -2,6 +2,7 @@ import type { Resources } from '../resources.js';
 import type { TaskDefinition } from './definition.js';
 import { InvalidTask } from '../errors.js';
 import { normalizeResources } from '../resources.js';
+import { shown } from '../shown.js';
 
 /**
  * What a definition says that its task must hold, with `more` (named at dispatch), in normal form. Throws
@@ -29,7 +30,7 @@ function answerOf<Output>(
   try {
     answer = definition.resources(payload);
   } catch (error) {
-    throw new InvalidTask(`${task}: resources threw: ${String(error)}`, { cause: error });
+    throw new InvalidTask(`${task}: resources threw: ${shown(error, 1_000)}`, { cause: error });
   }
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer) || 'then' in answer) {
     throw new InvalidTask(`${task}: resources must return { exclusive, shared }, and not a promise.`);

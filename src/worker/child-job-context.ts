@@ -28,8 +28,8 @@ export class ChildJobContext {
       progress: (update) => {
         send({ type: 'progress', job, value: JSON.parse(storableJson(update, 'Progress')) });
       },
-      dispatch: (target: TaskDefinition | string, payload?: unknown, options?: HandlerDispatchOptions) =>
-        this.#dispatch(target, payload, options ?? {}),
+      dispatch: (target: TaskDefinition | string, payload?: unknown, options: HandlerDispatchOptions = {}) =>
+        this.#dispatch(target, payload, options),
       log: childLogger((line) => send({ type: 'log', job, line })),
     };
   }

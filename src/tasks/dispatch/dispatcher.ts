@@ -11,7 +11,7 @@ import type {
 import type { InsertPorts } from './insert-tasks.js';
 import type { LoadedDefinitions, PreparedTask } from './prepare-task.js';
 import { HoldfastError, InvalidTask, PayloadTooLarge } from '../../errors.js';
-import { refuseUnknownOptions } from '../known-options.js';
+import { refuseUnknownOptions, requireOptions } from '../known-options.js';
 import { AdmissionWaker } from './admission-waker.js';
 import { dispatchedTask } from './dispatched-task.js';
 import { insertInTransaction, insertPrepared } from './insert-tasks.js';
@@ -59,8 +59,10 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
   async function dispatch(
     target: TaskDefinition | string,
     payload?: unknown,
-    { tx, ...options }: DispatchOptions = {},
+    given: DispatchOptions = {},
   ): Promise<DispatchedTask> {
+    requireOptions(given, 'dispatch');
+    const { tx, ...options } = given;
     checkTransaction(tx);
     const prepared = await prepareTask(target, payload, options, { loaded: ports.loaded, parent: null });
     const [task] = await insert([prepared], tx);

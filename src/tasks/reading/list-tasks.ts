@@ -8,6 +8,7 @@ import { taskStates } from '../../store/task-state.js';
 import { nearest, refuseUnknownOptions } from '../known-options.js';
 import { taskOf } from '../task.js';
 import { cutPage, pageOf } from './page-options.js';
+import { shown } from '../../shown.js';
 
 export interface TaskListOptions extends PageOptions {
   /** One state or several. Default: all. */
@@ -50,7 +51,7 @@ export async function listTasks(
 
 function checkState(state: unknown): TaskState {
   if (taskStates.includes(state as TaskState)) return state as TaskState;
-  const suggestion = nearest(String(state), taskStates);
+  const suggestion = typeof state === 'string' ? nearest(state, taskStates) : null;
   const hint = suggestion === null ? `States are ${taskStates.join(', ')}.` : `Did you mean "${suggestion}"?`;
-  throw new InvalidTask(`There is no state ${JSON.stringify(state)}. ${hint}`);
+  throw new InvalidTask(`There is no state ${shown(state)}. ${hint}`);
 }

@@ -1,4 +1,5 @@
 import { InvalidTask } from '../../errors.js';
+import { shown } from '../../shown.js';
 
 /** Which part of a list. */
 export interface PageOptions {
@@ -11,10 +12,10 @@ export interface PageOptions {
 /** The page asked for. Throws InvalidTask where it is malformed. */
 export function pageOf({ limit = 100, after = null }: PageOptions): { limit: number; after: string | null } {
   if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) {
-    throw new InvalidTask(`limit must be an integer, 1 … 1,000; got ${String(limit)}.`);
+    throw new InvalidTask(`limit must be an integer, 1 … 1,000; got ${shown(limit)}.`);
   }
   if (after !== null && (typeof after !== 'string' || after === '' || after.includes('\0'))) {
-    throw new InvalidTask(`after must be the "next" of an earlier page; got ${JSON.stringify(after)}.`);
+    throw new InvalidTask(`after must be the "next" of an earlier page; got ${shown(after)}.`);
   }
   return { limit, after };
 }

@@ -7,6 +7,7 @@ import { finalStates } from '../../store/task-state.js';
 import { timerMs } from '../check-task-options.js';
 import { refuseUnknownOptions } from '../known-options.js';
 import { taskOf } from '../task.js';
+import { shown } from '../../shown.js';
 
 export interface WaitOptions {
   /** How long to wait; 0 looks once. Default: no limit; at most 24 days. */
@@ -41,7 +42,7 @@ export async function waitForTask(ports: WaitPorts, id: string, options: WaitOpt
 /** One row by its id, or NotFound: also for a text that is no id. */
 export async function rowOf(store: Pick<Store, 'getTask'>, id: string): Promise<TaskRow> {
   const row = typeof id === 'string' ? await store.getTask(id) : null;
-  if (row === null) throw new NotFound(`There is no task ${JSON.stringify(id)}.`);
+  if (row === null) throw new NotFound(`There is no task ${shown(id)}.`);
   return row;
 }
 
