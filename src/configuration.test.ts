@@ -60,7 +60,7 @@ describe('resolveConfiguration', () => {
   });
 
   it.each([
-    [{}, {}, 'HOLDFAST_DATABASE_URL (option "database") and HOLDFAST_REDIS_URL'],
+    [{}, {}, 'HOLDFAST_DATABASE_URL (option "database", --database-url) and HOLDFAST_REDIS_URL'],
     [{ database }, {}, 'Not set: HOLDFAST_REDIS_URL'],
     [{ redis }, {}, 'Not set: HOLDFAST_DATABASE_URL'],
     [{ redis }, { HOLDFAST_DATABASE_URL: '' }, 'Not set: HOLDFAST_DATABASE_URL'],
@@ -83,5 +83,26 @@ describe('defaultWorkerName', () => {
   it('is the variable or the host name', () => {
     expect(defaultWorkerName({ HOLDFAST_WORKER_NAME: 'w' })).toBe('w');
     expect(defaultWorkerName({ HOLDFAST_WORKER_NAME: '' })).toBe(hostname());
+  });
+});
+
+describe('a namespace', () => {
+  const resolved = (namespace: unknown): unknown =>
+    resolveConfiguration({ database, redis, namespace: namespace as string }, {}).namespace;
+
+  it.each(['public', 'information_schema', 'pg_catalog', 'pg_', 'pg_temp_1', ['jobs'], 'Jobs', ''])(
+    'is refused where it is %j',
+    (namespace) => {
+      expect(() => resolved(namespace)).toThrow(NotConfigured);
+    },
+  );
+
+  it('that is reserved is told why', () => {
+    expect(() => resolved('public')).toThrow('that all programs share');
+    expect(() => resolved('pg_jobs')).toThrow('PostgreSQL keeps');
+  });
+
+  it.each(['publication', 'pgjobs', 'information', 'holdfast'])('may be %s', (namespace) => {
+    expect(resolved(namespace)).toBe(namespace);
   });
 });
