@@ -35,6 +35,13 @@ test('a task runs in a child, with its context, and its progress and result come
   expect((await inState(place, report.id, 'completed')).progress).toEqual([{ done: 1 }, { done: 2 }]);
 });
 
+test('the start of a child does not count as time of its task', async () => {
+  limitTime('echo', 150);
+  await startWorker(place, inChildren);
+  const { id } = await place.dispatcher.dispatch('echo', 'quick');
+  expect(await inState(place, id, 'completed')).toMatchObject({ result: 'quick', attempt: 1 });
+});
+
 test('a child dispatches through its parent', async () => {
   await startWorker(place, inChildren);
   const { id } = await place.dispatcher.dispatch('dispatch');

@@ -13,7 +13,9 @@ const row = {
 
 function attemptIn(outcome: ChildOutcome, ports: Partial<AttemptPorts> = {}): Attempt {
   const incarnation = { log: silentLogger, mayAct: () => true, isFenced: () => false };
-  const run = { outcome: Promise.resolve(outcome), abort: () => {}, kill: () => {} };
+  const nothing = (): void => {};
+  const acts = { abort: nothing, terminate: nothing, kill: nothing };
+  const run = { outcome: Promise.resolve(outcome), started: Promise.resolve(), ...acts };
   const shared = {
     incarnation,
     definitions: new Map([['job', defineTask({ name: 'job', run: () => {} })]]),

@@ -138,7 +138,8 @@ export class Attempt {
     this.#handler = handler;
     const stop = new HandlerStop(handler);
     this.#stop = stop;
-    const limit = limitTime(stop, policies.timeoutMs);
+    const limit: TimeLimit = { timer: undefined, passed: false };
+    void handler.started.then(() => limitTime(limit, stop, policies.timeoutMs));
     const end = await handler.end;
     clearTimeout(limit.timer);
     stop.ended();
@@ -168,9 +169,8 @@ interface TimeLimit {
   passed: boolean;
 }
 
-function limitTime(stop: HandlerStop, timeoutMs: number | null): TimeLimit {
-  const limit: TimeLimit = { timer: undefined, passed: false };
-  if (timeoutMs === null) return limit;
+function limitTime(limit: TimeLimit, stop: HandlerStop, timeoutMs: number | null): void {
+  if (timeoutMs === null || stop.over) return;
   limit.timer = setTimeout(() => {
     limit.passed = true;
     stop.stop(
@@ -178,5 +178,4 @@ function limitTime(stop: HandlerStop, timeoutMs: number | null): TimeLimit {
       timeoutGraceMs,
     );
   }, timeoutMs);
-  return limit;
 }

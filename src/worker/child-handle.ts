@@ -16,6 +16,7 @@ export interface ChildOptions {
 interface RunningJob {
   id: number;
   started: boolean;
+  onStarted: () => void;
   requests: ChildRequests;
   settle: (outcome: ChildOutcome) => void;
 }
@@ -53,8 +54,12 @@ export class ChildHandle {
 
   run(job: ChildJob, requests: ChildRequests): ChildRun {
     const id = ++this.#jobs;
+    let onStarted = (): void => {};
+    const started = new Promise<void>((resolve) => {
+      onStarted = resolve;
+    });
     const outcome = new Promise<ChildOutcome>((settle) => {
-      this.#job = { id, started: false, requests, settle };
+      this.#job = { id, started: false, onStarted, requests, settle };
     });
     this.#process.send({ type: 'job', job: id, ...job });
     // The child runs other jobs after this one, and must not be hit by a late call.
@@ -63,6 +68,7 @@ export class ChildHandle {
     };
     return {
       outcome,
+      started,
       abort: (reason) => ifRunning(() => this.#process.send({ type: 'abort', job: id, reason })),
       terminate: () => ifRunning(() => this.terminate()),
       kill: () => ifRunning(() => this.kill()),
@@ -97,11 +103,16 @@ export class ChildHandle {
     if (message.type === 'armed') this.#stage = 'armed';
     else if (message.type === 'ready') this.#loaded();
     else if (message.job !== this.#job?.id) return;
-    else if (message.type === 'started') this.#job.started = true;
+    else if (message.type === 'started') this.#started(this.#job);
     else if (message.type === 'progress') this.#job.requests.progress(message.value);
     else if (message.type === 'log') this.#job.requests.log(message.line);
     else if (message.type === 'settled') this.#settle(message.outcome);
     else void this.#dispatch(this.#job, message);
+  }
+
+  #started(job: RunningJob): void {
+    job.started = true;
+    job.onStarted();
   }
 
   #loaded(): void {

@@ -51,6 +51,8 @@ export interface ChildLogLine {
 export interface ChildRun {
   /** Never rejects. Resolves with `died` only when the child's process is gone and its group was killed. */
   outcome: Promise<ChildOutcome>;
+  /** Resolves when the handler is called, which is after the start of a new child; never where it is not. */
+  started: Promise<void>;
   /** Aborts the AbortSignal of the handler's context. The handler may still complete or fail. */
   abort(reason: string): void;
   /** SIGTERM for the child and its whole group. */

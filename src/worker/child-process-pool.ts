@@ -85,5 +85,11 @@ export class ChildProcessPool implements ChildPool {
 }
 
 function neverRun(why: string): ChildRun {
-  return { outcome: Promise.resolve(notStarted(why)), abort: () => {}, terminate: () => {}, kill: () => {} };
+  return {
+    outcome: Promise.resolve(notStarted(why)),
+    started: new Promise(() => {}),
+    abort: () => {},
+    terminate: () => {},
+    kill: () => {},
+  };
 }

@@ -12,6 +12,8 @@ import { childEnd, completedWith, threw } from './handler-end.js';
 export interface HandlerRun {
   /** Never rejects, and never resolves before the handler has returned or its process is gone. */
   end: Promise<HandlerEnd | 'not-started'>;
+  /** Resolves when the handler itself runs: from there its time counts. */
+  started: Promise<void>;
   abort(reason: Error): void;
   /** SIGTERM. It and `kill` do nothing for a handler that runs inline: that can only be asked. */
   terminate(): void;
@@ -52,7 +54,13 @@ function startInline({ ports, definition, row, payload, progress }: HandlerStart
       return threw(thrown);
     }
   };
-  return { end: run(), abort: (reason) => controller.abort(reason), terminate: () => {}, kill: () => {} };
+  return {
+    end: run(),
+    started: Promise.resolve(),
+    abort: (reason) => controller.abort(reason),
+    terminate: () => {},
+    kill: () => {},
+  };
 }
 
 function startInChild({ ports, definition, row, progress }: HandlerStart): HandlerRun {
@@ -73,6 +81,7 @@ function startInChild({ ports, definition, row, progress }: HandlerStart): Handl
   });
   return {
     end,
+    started: child.started,
     abort: (reason) => child.abort(reason.message),
     terminate: () => child.terminate(),
     kill: () => child.kill(),

@@ -8,6 +8,7 @@ export class HandlerStop {
   readonly #handler: Pick<HandlerRun, 'abort' | 'terminate' | 'kill'>;
   #timer: NodeJS.Timeout | undefined;
   #asked = false;
+  #over = false;
 
   constructor(handler: Pick<HandlerRun, 'abort' | 'terminate' | 'kill'>) {
     this.#handler = handler;
@@ -24,9 +25,15 @@ export class HandlerStop {
     }, graceMs);
   }
 
+  /** Whether the handler has ended. */
+  get over(): boolean {
+    return this.#over;
+  }
+
   /** It has ended. */
   ended(): void {
     this.#asked = true;
+    this.#over = true;
     clearTimeout(this.#timer);
   }
 }
