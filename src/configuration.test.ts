@@ -68,6 +68,7 @@ describe('resolveConfiguration', () => {
     [{ database, redis, namespace: 'No' }, {}, 'namespace must match'],
     [{ database, redis, dataDir: 'x' }, {}, 'only with "embedded: true"'],
     [{ embedded: true, redis }, {}, 'leave out "redis"'],
+    [{ embedded: true, dataDir: 5 as never }, {}, '"dataDir" must name a folder'],
     [{ embedded: true, dataDir: '' }, {}, 'must name a folder'],
   ])('refuses %o with %o', (options, environment, message) => {
     expect(() => resolveConfiguration(options, environment)).toThrow(NotConfigured);

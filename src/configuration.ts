@@ -91,7 +91,7 @@ function embeddedConfiguration(
     throw new NotConfigured(`"embedded: true" needs no server: leave out "${option}", or "embedded".`);
   }
   const dataDir = options.dataDir ?? variable(environment, 'HOLDFAST_DATA_DIR') ?? '.holdfast';
-  if (dataDir === '') throw new NotConfigured('"dataDir" must name a folder.');
+  if (typeof dataDir !== 'string' || dataDir === '') throw new NotConfigured('"dataDir" must name a folder.');
   return { kind: 'embedded', namespace, dataDir };
 }
 

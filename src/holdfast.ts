@@ -97,7 +97,8 @@ const holdfastOptions = [
  * cannot be reached is tried again at the next use; using it throws WrongSchema where migrations are pending,
  * WrongTable where the namespace has another lock table, UnsafeServer where a server cannot keep the guarantees,
  * Unavailable in an outage. Embedded, all is opened here: throws DataDirLocked while another process has the
- * folder. Throws NotConfigured where the place is not given, InvalidTask where an option is malformed.
+ * folder. Throws NotConfigured where the place is not given or cannot be one, InvalidTask where an option is
+ * malformed.
  */
 export async function createHoldfast(options: HoldfastOptions = {}): Promise<Holdfast> {
   refuseUnknownOptions(options, holdfastOptions, 'createHoldfast');

@@ -1,12 +1,13 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { compiledFile } from '../entry-point.js';
-import { DataDirLocked } from '../errors.js';
+import { DataDirLocked, NotConfigured } from '../errors.js';
+import { shown } from '../shown.js';
 import { lockDataFolder } from './data-folder-lock.js';
 import { LockSocket } from './lock-socket.js';
 
@@ -149,6 +150,32 @@ describe('lockDataFolder', () => {
     expect(await other.lock()).toBe('DataDirLocked');
     await lock.release();
     expect(await lockFiles(deep)).toEqual([]);
+  });
+
+  it.each<[string, string, string]>([
+    ['a file', 'file', 'is a file'],
+    ['under a file', 'file/deep/er', 'is a file'],
+    ['a link to nowhere', 'nowhere', 'leads nowhere'],
+    ['a link to itself', 'circle', 'too many links'],
+    ['a name with NUL', 'a\0b', 'NUL'],
+    ['a name that is too long', 'x'.repeat(300), 'too long'],
+  ])('says that the folder is %s', async (_, name, reason) => {
+    await writeFile(join(folder, 'file'), '');
+    await symlink(join(folder, 'gone', 'away'), join(folder, 'nowhere'));
+    await symlink(join(folder, 'circle'), join(folder, 'circle'));
+    const locking = lockDataFolder(join(folder, name));
+    await expect(locking).rejects.toThrow(NotConfigured);
+    await expect(locking).rejects.toThrow(
+      `The data folder ${shown(join(folder, name), 1_000)} cannot be used`,
+    );
+    await expect(locking).rejects.toThrow(reason);
+  });
+
+  it.skipIf(process.platform !== 'linux')('says that nothing can be written to the folder', async () => {
+    await expect(lockDataFolder('/proc')).rejects.toThrow(NotConfigured);
+    await expect(lockDataFolder('/proc')).rejects.toThrow(
+      '"/proc" cannot be used: nothing can be written to it',
+    );
   });
 
   const unshare = ['unshare', '--pid', '--net', '--ipc', '--uts', '--mount', '--mount-proc', '--fork'];

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProbeAnswer } from './lock-socket.js';
 import type { SocketFolder } from './socket-folder.js';
-import { DataDirLocked, Unavailable } from '../errors.js';
+import { DataDirLocked } from '../errors.js';
+import { folderError } from './folder-error.js';
 import { LockSocket, probe } from './lock-socket.js';
 import { openSocketFolder } from './socket-folder.js';
 
@@ -17,7 +18,8 @@ const attempts = 20;
 
 /**
  * Locks the folder, which is made where it is missing, against every other process of this kernel, also in
- * other containers. Throws DataDirLocked while another process has it, Unavailable where no socket can be made.
+ * other containers. Throws DataDirLocked while another process has it, NotConfigured where it can hold no data,
+ * Unavailable where no socket can be made.
  *
  * The lock is a Unix socket in the folder on which its owner listens. Each candidate listens under a name of its
  * own, never used before or again, and only then asks all other names: of two candidates, the one that listened
@@ -26,9 +28,7 @@ const attempts = 20;
  * gone withdraws. It looks for that file last: then, whoever could have removed it is found or is gone.
  */
 export async function lockDataFolder(dataDir: string): Promise<DataFolderLock> {
-  await mkdir(dataDir, { recursive: true });
-  const folder = await realpath(dataDir);
-  const sockets = await openSocketFolder(folder);
+  const { folder, sockets } = await openFolder(dataDir);
   try {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const socket = await tryToLock(folder, sockets);
@@ -39,7 +39,17 @@ export async function lockDataFolder(dataDir: string): Promise<DataFolderLock> {
   } catch (error) {
     await sockets.close();
     if (error instanceof DataDirLocked) throw error;
-    throw new Unavailable(`The data folder ${folder} cannot be locked: ${String(error)}`, { cause: error });
+    throw folderError(folder, error);
+  }
+}
+
+async function openFolder(dataDir: string): Promise<{ folder: string; sockets: SocketFolder }> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    const folder = await realpath(dataDir);
+    return { folder, sockets: await openSocketFolder(folder) };
+  } catch (error) {
+    throw folderError(dataDir, error);
   }
 }
 
