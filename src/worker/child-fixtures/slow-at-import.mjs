@@ -1,0 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineTask } from '../../../dist/tasks/definition.js';
+
+await sleep(1_500);
+
+export const echo = defineTask({ name: 'echo', run: (payload) => payload });
