@@ -37,7 +37,7 @@ test('a task runs in a child, with its context, and its progress and result come
 
 test('the start of a child does not count as time of its task', async () => {
   const slow = fileURLToPath(new URL('./child-fixtures/slow-at-import.mjs', import.meta.url));
-  limitTime('echo', 1_000);
+  limitTime('echo', 2_000);
   await startWorker(place, { taskFiles: [slow], isolation: 'child' });
   const { id } = await place.dispatcher.dispatch('echo', 'quick');
   expect(await inState(place, id, 'completed')).toMatchObject({ result: 'quick', attempt: 1 });

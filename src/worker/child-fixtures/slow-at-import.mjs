@@ -3,4 +3,10 @@ import { defineTask } from '../../../dist/tasks/definition.js';
 
 await sleep(1_500);
 
-export const echo = defineTask({ name: 'echo', run: (payload) => payload });
+export const echo = defineTask({
+  name: 'echo',
+  run: async (payload) => {
+    await sleep(1_000);
+    return payload;
+  },
+});
