@@ -11,7 +11,7 @@ export interface WorkerOptions {
   /** How many tasks it runs at a time: 1 … 10,000. Default 10. */
   concurrency?: number;
   /**
-   * After how long without a heartbeat it may be declared dead: 1s or more. It stops its tasks before that, when
+   * After how long without a heartbeat it may be declared dead: 1s … 24h. It stops its tasks before that, when
    * it cannot prove that it is alive. Default `15s`.
    */
   ttl?: Duration;

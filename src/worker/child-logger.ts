@@ -1,5 +1,5 @@
-import { inspect } from 'node:util';
 import type { Logger } from '../log.js';
+import { shown } from '../shown.js';
 import { plainChildError } from './child-error.js';
 import type { ChildLogLine } from './child-pool.js';
 
@@ -16,7 +16,7 @@ export function childLogger(send: (line: ChildLogLine) => void): Logger {
 
 /** Task files are JavaScript too: no type keeps them from logging something else. */
 function textOf(message: unknown): string {
-  return typeof message === 'string' ? message : inspect(message);
+  return typeof message === 'string' ? message : shown(message, longestLine);
 }
 
 function plainFields(fields: object): object {
@@ -26,7 +26,7 @@ function plainFields(fields: object): object {
       ? { unlogged: `${text.length} characters` }
       : (JSON.parse(text) as object);
   } catch (error) {
-    return { unlogged: String(error) };
+    return { unlogged: shown(error) };
   }
 }
 
