@@ -5,6 +5,7 @@ import type { AttemptPorts } from './attempt-ports.js';
 import type { HandlerEnd } from './handler-end.js';
 import type { HandlerRun } from './handler-run.js';
 import { InvalidTask } from '../errors.js';
+import { shown } from '../shown.js';
 import { parsePayload } from '../tasks/parse-payload.js';
 import { resourcesOf } from '../tasks/resources-of.js';
 import { finishOf } from './attempt-end.js';
@@ -79,7 +80,7 @@ export class Attempt {
       return await this.#handle(definition, policies, ready.payload);
     } catch (error) {
       this.#ports.incarnation.log.error({ err: error, ...this.hold }, 'an attempt broke off');
-      return this.#failed('InvalidTask', String(error));
+      return this.#failed('InvalidTask', shown(error, 1_000));
     }
   }
 
@@ -106,7 +107,7 @@ export class Attempt {
       return { ready: false, end: await this.#readmit(needed) };
     } catch (error) {
       if (error instanceof InvalidTask) return invalid(error.message);
-      return invalid(`The payload could not be parsed: ${String(error)}`);
+      return invalid(`The payload could not be parsed: ${shown(error, 1_000)}`);
     }
   }
 

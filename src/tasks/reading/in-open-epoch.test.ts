@@ -11,7 +11,7 @@ function ports(records: (EpochRecord | null)[], committed: string | null): Param
   const namespace: NamespaceRow = { epoch: committed, identity: null, tableKind: null, tableAddress: null };
   return {
     store: { readNamespace: async () => namespace },
-    table: { readEpoch: async () => records.shift() ?? null },
+    table: { kind: 'redis', readEpoch: async () => records.shift() ?? null },
   };
 }
 

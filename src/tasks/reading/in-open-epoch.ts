@@ -8,13 +8,14 @@ import { EpochRefused } from '../../locks/lock-table.js';
  * was no epoch yet, so nothing is held. Throws Unavailable while an epoch is being built, or has been lost.
  */
 export async function inOpenEpoch<T>(
-  { store, table }: { store: Pick<Store, 'readNamespace'>; table: Pick<LockTable, 'readEpoch'> },
+  { store, table }: { store: Pick<Store, 'readNamespace'>; table: Pick<LockTable, 'kind' | 'readEpoch'> },
   read: (epoch: string) => Promise<T>,
 ): Promise<T | null> {
   for (let triesLeft = 2; ; triesLeft -= 1) {
     const record = await table.readEpoch();
     if (record === null) {
-      if ((await store.readNamespace()).epoch === null) return null;
+      // A table in this process that nobody has used yet holds nothing, whatever an earlier process had in its own.
+      if (table.kind === 'memory' || (await store.readNamespace()).epoch === null) return null;
       throw new Unavailable(
         'The lock table has lost its data; the next worker that starts or claims rebuilds it.',
       );
