@@ -5,6 +5,7 @@ export class Direction {
   latencyMs: number;
   readonly #held: (() => void)[] = [];
   #silent: boolean;
+  readonly #underWay: (() => void)[] = [];
   #lastArrival = 0;
 
   constructor(from: Socket, to: Socket, latencyMs: number, silent: boolean) {
@@ -28,12 +29,21 @@ export class Direction {
     else this.#schedule(deliver);
   }
 
-  // A chunk never overtakes an earlier one, also when the latency shrinks between them.
+  // A chunk never overtakes an earlier one, also when the latency shrinks between them: whichever timer rings delivers
+  // the oldest, as timers that are due at about the same moment do not ring in order.
   #schedule(deliver: () => void): void {
     const now = performance.now();
     const arrival = Math.max(this.#lastArrival, now + this.latencyMs);
     this.#lastArrival = arrival;
-    if (arrival <= now) deliver();
-    else setTimeout(() => (this.#silent ? this.#held.push(deliver) : deliver()), arrival - now);
+    this.#underWay.push(deliver);
+    if (arrival <= now) this.#arrive();
+    else setTimeout(() => this.#arrive(), arrival - now);
+  }
+
+  #arrive(): void {
+    const deliver = this.#underWay.shift();
+    if (deliver === undefined) return;
+    if (this.#silent) this.#held.push(deliver);
+    else deliver();
   }
 }
