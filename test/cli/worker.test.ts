@@ -48,14 +48,16 @@ async function busyWorker(...flags: string[]): Promise<Started> {
 }
 
 describe('holdfast worker', () => {
-  it('that was fenced exits 1, whatever its handlers do', async () => {
+  it('that was fenced ends, whatever its handlers do', async () => {
     const worker = await busyWorker('--ttl', '2s');
     worker.child.kill('SIGSTOP');
     // Its deadline has passed when others may declare it dead.
     const frozen = performance.now();
     await waitUntil(() => performance.now() - frozen > 2_500, 'the deadline to pass');
     worker.child.kill('SIGCONT');
-    expect(await worker.ended).toMatchObject({ status: 1 });
+    // By itself, or by its heartbeat where a busy machine keeps it from that.
+    const { status } = await worker.ended;
+    expect(status === 1 || worker.child.signalCode === 'SIGKILL').toBe(true);
     expect(worker.stderr).toMatch(/"msg":"fenced: it may no longer act"/);
   });
 
