@@ -25,7 +25,7 @@ export class ThreadHeartbeat implements Heartbeat {
   #thread: Worker | null = null;
   #incarnation: string | null = null;
   #prepared: Promise<void> | null = null;
-  #listening = (): void => {};
+  #isPrepared = (): void => {};
   #exited: Promise<unknown> = Promise.resolve();
   #deadlineCheck: { stop(): void } | null = null;
   #lastError: unknown = null;
@@ -77,8 +77,8 @@ export class ThreadHeartbeat implements Heartbeat {
   }
 
   async #prepare(): Promise<void> {
-    const listening = new Promise<void>((resolve) => {
-      this.#listening = resolve;
+    const prepared = new Promise<void>((resolve) => {
+      this.#isPrepared = resolve;
     });
     const thread = new Worker(compiledFile(import.meta.url, './heartbeat-thread.js'), {
       workerData: this.#threadData(),
@@ -95,7 +95,7 @@ export class ThreadHeartbeat implements Heartbeat {
       () => this.mayAct(),
       checkIntervalMs(this.#options.ttlMs),
     );
-    const outcome = await this.#within(prepareLimitMs, listening);
+    const outcome = await this.#within(prepareLimitMs, prepared);
     if (outcome === 'late')
       throw this.#unavailable(`The heartbeat thread did not come up within ${prepareLimitMs} ms.`);
   }
@@ -140,7 +140,7 @@ export class ThreadHeartbeat implements Heartbeat {
   }
 
   #hear(message: FromHeartbeatThread): void {
-    if (message.type === 'listening') this.#listening();
+    if (message.type === 'prepared') this.#isPrepared();
     else if (message.type === 'failed') this.#report(message.error);
     else if (message.type === 'beat-asked') void this.#beat();
     else if (message.type === 'ended') this.mayAct();

@@ -11,7 +11,7 @@ export interface HeartbeatThreadData {
 }
 
 export type FromHeartbeatThread =
-  | { type: 'listening' }
+  | { type: 'prepared' }
   | { type: 'beaten' }
   | { type: 'failed'; error: PlainError }
   | { type: 'ended' }

@@ -8,7 +8,6 @@ export interface PostgresBeaterOptions {
   connection: PostgresConnection;
   /** An UPDATE that takes the incarnation as $1 and changes its row unless it is reaped. */
   text: string;
-  incarnation: string;
   /** For connecting and beating together, in milliseconds. */
   limitMs: number;
   onError: (error: unknown) => void;
@@ -19,13 +18,36 @@ interface Session {
   connected: Promise<unknown>;
 }
 
-/** Beats on a connection of its own, which is made anew after any failure. */
+/** Beats for one incarnation on a connection of its own, which is made anew after any failure. */
 export class PostgresBeater implements ThreadBeater {
   readonly #options: PostgresBeaterOptions;
   #session: Session | null = null;
+  #incarnation: string | null = null;
 
   constructor(options: PostgresBeaterOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Connects before there is anything to beat for: on a busy server a new connection takes seconds. A failure is
+   * only told, for the first beat connects again.
+   */
+  async connect(limitMs: number): Promise<void> {
+    this.#session ??= this.#open();
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(() => resolve(this.close()), limitMs);
+    });
+    const connected = this.#session.connected.catch((error: unknown) => {
+      this.close();
+      this.#options.onError(error);
+    });
+    await Promise.race([connected, limit]);
+    clearTimeout(timer);
+  }
+
+  beatFor(incarnation: string): void {
+    this.#incarnation = incarnation;
   }
 
   async beat(): Promise<'beaten' | 'reaped'> {
@@ -58,7 +80,7 @@ export class PostgresBeater implements ThreadBeater {
     this.#session ??= this.#open();
     const { client, connected } = this.#session;
     await connected;
-    const { rowCount } = await client.query(this.#options.text, [this.#options.incarnation]);
+    const { rowCount } = await client.query(this.#options.text, [this.#incarnation]);
     return rowCount === 0 ? 'reaped' : 'beaten';
   }
 

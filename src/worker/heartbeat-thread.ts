@@ -2,7 +2,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Moment } from './deadline.js';
 import { checkAtDeadline, checkIntervalMs, fencingMarginMs, momentAfter } from './deadline.js';
 import { HeartbeatLoop } from './heartbeat-loop.js';
-import type { ThreadBeater } from './heartbeat-loop.js';
 import type { FromHeartbeatThread, HeartbeatThreadData, ToHeartbeatThread } from './heartbeat-messages.js';
 import { plainError } from './heartbeat-messages.js';
 import { PostgresBeater } from './heartbeat-postgres.js';
@@ -14,8 +13,10 @@ const { memory, ttlMs, watchdogAddress, killWhenFenced, postgres } = workerData 
 const state = new HeartbeatState(memory);
 const server = new WatchdogServer(watchdogAddress, state, onError);
 const asking = new AskingBeater(() => tell({ type: 'beat-asked' }));
+const connected = postgres === null ? null : postgresBeater(postgres);
 /** For the main thread to say why and exit by itself; shorter than every margin (see fencingMarginMs). */
 const fencedGraceMs = 200;
+const connectLimitMs = 10_000;
 let loop: HeartbeatLoop | null = null;
 const deadlineCheck = checkAtDeadline(() => state.deadline, endIfEnded, checkIntervalMs(ttlMs));
 
@@ -27,11 +28,13 @@ parentPort?.on('message', (message: ToHeartbeatThread) => {
   else endIfEnded();
 });
 await server.listen();
-tell({ type: 'listening' });
+await connected?.connect(connectLimitMs);
+tell({ type: 'prepared' });
 
 function begin(incarnation: string): void {
+  connected?.beatFor(incarnation);
   loop = new HeartbeatLoop({
-    beater: postgres === null ? asking : postgresBeater(postgres, incarnation),
+    beater: connected ?? asking,
     intervalMs: ttlMs / 3,
     onBeaten,
     onReaped: () => end('reaped'),
@@ -54,6 +57,7 @@ function endIfEnded(): void {
   server.close();
   if (killWhenFenced && state.fenced) setTimeout(() => process.kill(process.pid, 'SIGKILL'), fencedGraceMs);
   loop?.stop();
+  connected?.close();
   deadlineCheck.stop();
   tell({ type: 'ended' });
   parentPort?.close();
@@ -64,13 +68,10 @@ function end(status: 'reaped' | 'stopped'): void {
   endIfEnded();
 }
 
-function postgresBeater(
-  settings: NonNullable<HeartbeatThreadData['postgres']>,
-  incarnation: string,
-): ThreadBeater {
+function postgresBeater(settings: NonNullable<HeartbeatThreadData['postgres']>): PostgresBeater {
   // A lost reply leaves the time for another try or two; a short TTL must still allow for connecting.
   const limitMs = Math.max(ttlMs / 4, Math.min(1_000, ttlMs / 2));
-  return new PostgresBeater({ ...settings, incarnation, limitMs, onError });
+  return new PostgresBeater({ ...settings, limitMs, onError });
 }
 
 function onError(error: unknown): void {

@@ -7,8 +7,8 @@ import { ThreadHeartbeat } from './heartbeat-main-side.js';
  */
 export interface Heartbeat {
   /**
-   * Brings the thread up, which takes long on a busy machine: better done before there is a TTL to keep. Resolves
-   * once children can connect. Rejects with Fenced where the thread ended, with Unavailable where it did not come
+   * Brings the thread and its connection up, which takes long on a busy machine: better done before there is a TTL
+   * to keep. Resolves once children can connect, whether or not the connection came about. Rejects with Fenced where the thread ended, with Unavailable where it did not come
    * up within a minute; the heartbeat is stopped then.
    */
   prepare(): Promise<void>;

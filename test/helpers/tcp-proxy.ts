@@ -14,6 +14,8 @@ export interface TcpProxy {
   heal(): void;
   /** Resets every connection there is; new ones are served. */
   reset(): void;
+  /** How many clients are connected. */
+  readonly connections: number;
   /** Delays every chunk in both directions by so many milliseconds. */
   latency(ms: number): void;
   stop(): Promise<void>;
@@ -64,6 +66,9 @@ export async function startProxy(targetUrl: string): Promise<TcpProxy> {
     silence: (what = 'everything') => silent(what === 'everything', true),
     heal: () => silent(false, false),
     reset,
+    get connections() {
+      return pairs.size;
+    },
     latency: (ms) => {
       network.latencyMs = ms;
       for (const { requests, replies } of pairs) requests.latencyMs = replies.latencyMs = ms;
