@@ -1,6 +1,6 @@
 import type { ClientConfig, PoolClient } from 'pg';
 import type { Database, Queryable, TransactionLimits } from './database.js';
-import pg from 'pg';
+import { GrowingPool } from './growing-pool.js';
 import { unavailable } from './postgres-error.js';
 import { PostgresListener } from './postgres-listener.js';
 import { graceMs, PostgresSession } from './postgres-session.js';
@@ -26,7 +26,7 @@ export function createPostgresDatabase(options: PostgresOptions): Database {
 
 class PostgresDatabase implements Database {
   readonly kind = 'postgres';
-  readonly #pool: pg.Pool;
+  readonly #pool: GrowingPool;
   readonly #config: ClientConfig;
   readonly #callLimitMs: number;
   readonly #out = new Set<PostgresSession>();
@@ -36,9 +36,7 @@ class PostgresDatabase implements Database {
   constructor(options: PostgresOptions) {
     this.#config = clientConfig(options);
     this.#callLimitMs = options.callLimitMs ?? 15_000;
-    this.#pool = new pg.Pool({ ...this.#config, max: options.connections ?? 10, idleTimeoutMillis: 30_000 });
-    // An idle connection that the server ends is dropped by the pool; without a listener it would end the process.
-    this.#pool.on('error', () => {});
+    this.#pool = new GrowingPool({ ...this.#config, max: options.connections, idleTimeoutMillis: 30_000 });
   }
 
   async query<Row>(text: string, values?: unknown[]): Promise<{ rows: Row[] }> {

@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PoolClient, PoolConfig } from 'pg';
+import pg from 'pg';
+
+/** How long somebody waits at least, and at most, before there is another connection, in milliseconds. */
+const leastPatienceMs = 50;
+const mostPatienceMs = 2_000;
+
+/**
+ * A pool that begins with one connection, and makes another only when somebody has waited for a free one about as
+ * long as a new one takes: until then, waiting is the cheaper of the two. One at a time: each costs PostgreSQL a
+ * process, and on a busy server more attempts only make each of them slower, until none comes about in time.
+ */
+export class GrowingPool {
+  readonly #pool: pg.Pool;
+  readonly #most: number;
+  #connected = 0;
+  #growing = false;
+  #patienceMs = leastPatienceMs;
+
+  /** Of `config`, `max` is what it may grow to. */
+  constructor({ max = 10, ...config }: PoolConfig) {
+    this.#most = max;
+    this.#pool = new pg.Pool({ ...config, max: 1 });
+    // An idle connection that the server ends is dropped by the pool; without a listener it would end the process.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', () => (this.#connected += 1));
+    this.#pool.on('remove', () => {
+      this.#connected -= 1;
+      this.#limitToPresent();
+    });
+  }
+
+  connect(): Promise<PoolClient> {
+    const client = this.#pool.connect();
+    if (!this.#growing && this.#pool.waitingCount > 0) void this.#growWhileAwaited();
+    return client;
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  async #growWhileAwaited(): Promise<void> {
+    this.#growing = true;
+    while (this.#pool.waitingCount > 0 && this.#pool.totalCount < this.#most && !this.#pool.ending) {
+      const wasConnecting = this.#isConnecting();
+      await delay(this.#patienceMs);
+      const inVain = this.#pool.waitingCount > 0 && !wasConnecting && !this.#isConnecting();
+      if (inVain) await this.#addOne();
+    }
+    this.#growing = false;
+  }
+
+  #isConnecting(): boolean {
+    return this.#pool.totalCount > this.#connected;
+  }
+
+  async #addOne(): Promise<void> {
+    this.#pool.options.max = this.#pool.totalCount + 1;
+    const started = performance.now();
+    // Its release hands it to whoever waits; a failure is met, and told, by the next to connect.
+    await this.#pool.connect().then(
+      (client) => client.release(),
+      () => {},
+    );
+    const tookMs = performance.now() - started;
+    this.#patienceMs = Math.min(Math.max(tookMs, leastPatienceMs), mostPatienceMs);
+    this.#limitToPresent();
+  }
+
+  #limitToPresent(): void {
+    this.#pool.options.max = Math.max(1, this.#pool.totalCount);
+  }
+}
