@@ -7,6 +7,8 @@ import { servedLanes } from './served-lanes.js';
 /** At most so many tasks are entered and marked in one transaction: their claims wait for its commit. */
 export const tasksPerPass = 500;
 const fewestTasksPerPass = 20;
+/** A worker learns with small steps how much this machine bears. */
+export const firstPassSize = 50;
 const pagesPerPass = 20;
 
 /**
@@ -55,7 +57,8 @@ export async function admissionPass(
     // Last, and entered by a later pass: a claim would not see before the commit that the time has come.
     const due = await admission.makeDue(tasksPerPass);
     const tookOut = await takeOutMarked(table, admission, epoch);
-    const more = due > 0 || tookOut === tasksPerPass;
+    // What the holds that are gone made room for comes in with the next pass.
+    const more = due > 0 || tookOut > 0;
     return more ? { ...admitted, next: admitted.next ?? firstPlace } : admitted;
   });
   return outcome === 'busy-elsewhere' ? { status: 'busy-elsewhere' } : outcome;
@@ -95,7 +98,7 @@ async function takeOutMarked(
   if (marked.length === 0) return 0;
   const answers = await table.takeOut(epoch, marked);
   const gone = marked.filter((_, index) => ['taken-out', 'gone'].includes(answers[index] ?? ''));
-  await admission.clearTakeOuts(gone.map(({ task }) => task));
+  await admission.clearTakeOuts(gone);
   return gone.length;
 }
 

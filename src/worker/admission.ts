@@ -1,7 +1,7 @@
 import type { TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { Offer } from './served-lanes.js';
-import { admissionPass, firstPlace, nextPassSize, type PassOutcome, tasksPerPass } from './admission-pass.js';
+import { admissionPass, firstPassSize, firstPlace, nextPassSize, type PassOutcome } from './admission-pass.js';
 import { inCurrentEpoch, onLoopError } from './incarnation.js';
 import { Loop } from './loop.js';
 import { servedLanes } from './served-lanes.js';
@@ -49,7 +49,7 @@ export class AdmissionLoop {
   #next = firstPlace;
   #epoch: string | null = null;
   #fromFirstAt = 0;
-  #passSize = tasksPerPass;
+  #passSize = firstPassSize;
 
   constructor(incarnation: Incarnation, own: Offer) {
     this.#incarnation = incarnation;
