@@ -36,7 +36,7 @@ function admissionOn(run: Run, { pass, epoch }: { pass: string; epoch: string | 
     lanesToAdmit: (inEpoch) => lanesToAdmit(run, inEpoch),
     tasksToAdmit: (request) => tasksToAdmit(run, request),
     markedTakeOuts: (limit) => markedTakeOuts(run, limit),
-    clearTakeOuts: (tasks) => clearTakeOuts(run, tasks),
+    clearTakeOuts: (marked) => clearTakeOuts(run, marked),
     markAdmitted: (inEpoch, tasks) => markAdmitted(run, inEpoch, tasks),
   };
 }

@@ -34,7 +34,7 @@ export function cancelingConformance(open: () => Promise<OpenStore>): void {
       expect((await store.admissionNeeded(epoch)).takeOuts).toBe(true);
       await store.admissionPass(async (admission) => {
         expect(await admission.markedTakeOuts(10)).toEqual([{ task: id, entry: 1 }]);
-        await admission.clearTakeOuts([id]);
+        await admission.clearTakeOuts([{ task: id, entry: 1 }]);
         expect(await admission.markedTakeOuts(10)).toEqual([]);
       });
       expect((await store.admissionNeeded(epoch)).takeOuts).toBe(false);
@@ -49,7 +49,7 @@ export function cancelingConformance(open: () => Promise<OpenStore>): void {
       await store.cancelTask(id);
       await store.admissionPass(async (admission) => {
         await admission.makeDue(100);
-        await admission.clearTakeOuts([id]);
+        await admission.clearTakeOuts([{ task: id, entry: 1 }]);
       });
       expect((await mustGet(store, id)).state).toBe('canceled');
     });

@@ -154,7 +154,7 @@ export interface Admission {
   /** Tasks that waited with that entry and do not go on: their holds are to be taken out. */
   markedTakeOuts(limit: number): Promise<TaskEntry[]>;
   /** Says that nothing of these is left in the lock table. */
-  clearTakeOuts(tasks: string[]): Promise<void>;
+  clearTakeOuts(marked: TaskEntry[]): Promise<void>;
 }
 
 /**

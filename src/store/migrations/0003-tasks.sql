@@ -40,6 +40,10 @@ CREATE TABLE holdfast.tasks (
   -- Whether run_at has come. Admission sets it, so that an index can leave out what is scheduled.
   due boolean NOT NULL DEFAULT true,
   readmitted boolean NOT NULL DEFAULT false,
+  -- The entry of a hold that it may have and must not keep: it was waiting with it when it was decided that it does not
+  -- go on so. The statement that decides writes the mark, so that nobody has to live on: admission takes the hold out of
+  -- the lock table, and then the mark away.
+  take_out integer,
   state text COLLATE "C" NOT NULL DEFAULT 'waiting',
   name text COLLATE "C" NOT NULL,
   queue text COLLATE "C" NOT NULL DEFAULT 'default',
@@ -93,6 +97,7 @@ CREATE TABLE holdfast.tasks (
 -- Admission: the pairs of lane and epoch are found by skipping from one to the next, so neither tasks that are
 -- admitted nor lanes that nobody serves cost more than one step.
 CREATE INDEX tasks_to_admit ON holdfast.tasks (lane, admitted_epoch, place) WHERE state = 'waiting' AND due;
+CREATE INDEX tasks_to_take_out ON holdfast.tasks (place) WHERE take_out IS NOT NULL;
 CREATE INDEX tasks_scheduled ON holdfast.tasks (run_at) WHERE state = 'waiting' AND NOT due;
 CREATE INDEX tasks_running ON holdfast.tasks (worker, id)
   WHERE state IN ('running', 'canceling', 'rolling_back');

@@ -19,17 +19,20 @@ BEGIN
   ) c
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
-    WHERE t.id = c.id AND t.entry = c.entry AND t.state = 'running' AND t.worker = lock_running.worker
+    WHERE t.id = c.id AND t.entry = c.entry AND t.state IN ('running', 'canceling')
+      AND t.worker = lock_running.worker
     FOR NO KEY UPDATE
   ) running;
 END
 $$;
 
--- Final states and retries. Returns the tasks that changed, with the entries that they were finished in. `states` are completed, failed or retry;
--- `results` and `errors` are JSON texts; `delays` in milliseconds. A retry waits at a new place, once it is due.
+-- Final states and retries. Returns the tasks that changed, with the entries that they were finished in and the states
+-- that they have now: whatever the attempt of a task ended with that is being canceled, it is canceled. `states` are
+-- completed, failed or retry; `results` and `errors` are JSON texts; `delays` in milliseconds. A retry waits at a new
+-- place, once it is due.
 CREATE FUNCTION holdfast.finish_tasks(
   worker bigint, ids uuid[], entries integer[], states text[], results text[], errors text[], delays bigint[]
-) RETURNS TABLE (finished uuid, finished_entry integer)
+) RETURNS TABLE (finished uuid, finished_entry integer, finished_state text)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan SET jit = off
@@ -44,14 +47,16 @@ BEGIN
 
   RETURN QUERY
   UPDATE holdfast.tasks t
-  SET state = f.state, finished_at = clock_timestamp(), result = f.result::json, error = f.error::json
+  SET state = CASE t.state WHEN 'canceling' THEN 'canceled' ELSE f.state END,
+    finished_at = clock_timestamp(),
+    result = CASE t.state WHEN 'canceling' THEN NULL ELSE f.result::json END,
+    error = CASE t.state WHEN 'canceling' THEN NULL ELSE f.error::json END
   FROM (
     SELECT l.version, states[l.ordinal] AS state, results[l.ordinal] AS result, errors[l.ordinal] AS error
     FROM unnest(rows, ordinals) AS l (version, ordinal)
-    WHERE states[l.ordinal] <> 'retry'
   ) f
-  WHERE t.ctid = f.version
-  RETURNING t.id, t.entry;
+  WHERE t.ctid = f.version AND (f.state <> 'retry' OR t.state = 'canceling')
+  RETURNING t.id, t.entry, t.state;
 
   IF 'retry' <> ALL (states) THEN
     RETURN;
@@ -68,6 +73,6 @@ BEGIN
     WHERE states[l.ordinal] = 'retry'
   ) f
   WHERE t.ctid = f.version
-  RETURNING t.id, t.entry - 1;
+  RETURNING t.id, t.entry - 1, t.state;
 END
 $$;

@@ -1,6 +1,6 @@
 -- Raises the entry of each task that waits with it or that the worker runs with it, which kills every late call for
 -- the old one. The place stays; a task that ran loses the attempt that its claim counted. Returns the tasks that
--- changed with their next entries.
+-- changed with their next entries. One that is being canceled is canceled, with 0 for the next entry.
 CREATE FUNCTION holdfast.give_back_tasks(worker bigint, ids uuid[], entries integer[])
 RETURNS TABLE (given_back uuid, next_entry integer)
 LANGUAGE plpgsql
@@ -21,9 +21,15 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
     WHERE t.id = c.id AND t.entry = c.entry
-      AND (t.state = 'waiting' OR t.state = 'running' AND t.worker = give_back_tasks.worker)
+      AND (t.state = 'waiting' OR t.state IN ('running', 'canceling') AND t.worker = give_back_tasks.worker)
     FOR NO KEY UPDATE
   ) known;
+
+  RETURN QUERY
+  UPDATE holdfast.tasks t SET state = 'canceled', finished_at = clock_timestamp(), error = NULL
+  FROM unnest(rows) AS c (version)
+  WHERE t.ctid = c.version AND t.state = 'canceling'
+  RETURNING t.id, 0;
 
   RETURN QUERY
   UPDATE holdfast.tasks t
@@ -31,15 +37,16 @@ BEGIN
     attempt = t.attempt - CASE t.state WHEN 'running' THEN 1 ELSE 0 END,
     worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
   FROM unnest(rows) AS c (version)
-  WHERE t.ctid = c.version
+  WHERE t.ctid = c.version AND t.state <> 'canceling'
   RETURNING t.id, t.entry;
 END
 $$;
 
 -- Gives a running task back with other resources, once in its life. Returns the next entry, or NULL where it was
--- readmitted before or is not this worker's.
-CREATE FUNCTION holdfast.readmit_task(worker bigint, id uuid, entry integer, exclusive text[], shared text[])
-RETURNS integer
+-- readmitted before, is being canceled or is not this worker's.
+CREATE FUNCTION holdfast.readmit_task(
+  worker bigint, id uuid, entry integer, exclusive text[], shared text[]
+) RETURNS integer
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan SET jit = off
@@ -55,7 +62,7 @@ BEGIN
   SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0, attempt = t.attempt - 1, readmitted = true,
     exclusive = readmit_task.exclusive, shared = readmit_task.shared,
     worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
-  WHERE t.ctid = locked AND NOT t.readmitted
+  WHERE t.ctid = locked AND t.state = 'running' AND NOT t.readmitted
   RETURNING t.entry INTO next_entry;
   RETURN next_entry;
 END

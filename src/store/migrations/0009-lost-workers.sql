@@ -36,7 +36,7 @@ END
 $$;
 
 -- Settles one running task of a worker that was reaped or has no row, by its policy. Returns the next entry where it
--- was given back, 0 where it failed, NULL where the task is not that worker's any more.
+-- was given back, 0 where it failed or is canceled, NULL where the task is not that worker's any more.
 CREATE FUNCTION holdfast.settle_lost_task(worker bigint, id uuid, entry integer) RETURNS integer
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -53,10 +53,16 @@ BEGIN
   END IF;
   SELECT t.* INTO lost FROM holdfast.tasks t
   WHERE t.id = settle_lost_task.id AND t.entry = settle_lost_task.entry
-    AND t.state = 'running' AND t.worker = settle_lost_task.worker
+    AND t.state IN ('running', 'canceling') AND t.worker = settle_lost_task.worker
   FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN NULL;
+  END IF;
+  IF lost.state = 'canceling' THEN
+    UPDATE holdfast.tasks t
+    SET state = 'canceled', finished_at = clock_timestamp(), error = NULL, crashes = t.crashes + 1
+    WHERE t.id = settle_lost_task.id;
+    RETURN 0;
   END IF;
 
   on_worker_lost := lost.policies ->> 'onWorkerLost';

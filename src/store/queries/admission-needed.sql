@@ -25,7 +25,7 @@ need AS (
       ) earliest
       WHERE earliest.run_at <= now()
     ) AS due,
-    EXISTS (SELECT FROM (SELECT t.place FROM holdfast.tasks t WHERE t.take_out ORDER BY t.place LIMIT 1) first) AS "takeOuts"
+    EXISTS (SELECT FROM (SELECT t.place FROM holdfast.tasks t WHERE t.take_out IS NOT NULL ORDER BY t.place LIMIT 1) first) AS "takeOuts"
 )
 -- The lock is tried last, and let go at once: a fleet that asks must not keep the one from it that admits.
 SELECT

@@ -1,1 +1,1 @@
-SELECT holdfast.clear_take_outs($1::uuid[])
+SELECT holdfast.clear_take_outs($1::uuid[], $2::integer[])
