@@ -2,8 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient, PoolConfig } from 'pg';
 import pg from 'pg';
 
-/** How long somebody waits at least, and at most, before there is another connection, in milliseconds. */
-const leastPatienceMs = 50;
+export interface GrowingPoolConfig extends PoolConfig {
+  /** How long somebody waits at least before there is another connection, in milliseconds. Default 50. */
+  leastPatienceMs?: number;
+}
+
 const mostPatienceMs = 2_000;
 
 /**
@@ -16,11 +19,14 @@ export class GrowingPool {
   readonly #most: number;
   #connected = 0;
   #growing = false;
-  #patienceMs = leastPatienceMs;
+  readonly #leastPatienceMs: number;
+  #patienceMs: number;
 
   /** Of `config`, `max` is what it may grow to. */
-  constructor({ max = 10, ...config }: PoolConfig) {
+  constructor({ max = 10, leastPatienceMs = 50, ...config }: GrowingPoolConfig) {
     this.#most = max;
+    this.#leastPatienceMs = leastPatienceMs;
+    this.#patienceMs = leastPatienceMs;
     this.#pool = new pg.Pool({ ...config, max: 1 });
     // An idle connection that the server ends is dropped by the pool; without a listener it would end the process.
     this.#pool.on('error', () => {});
@@ -65,7 +71,7 @@ export class GrowingPool {
       () => {},
     );
     const tookMs = performance.now() - started;
-    this.#patienceMs = Math.min(Math.max(tookMs, leastPatienceMs), mostPatienceMs);
+    this.#patienceMs = Math.max(this.#leastPatienceMs, Math.min(tookMs, mostPatienceMs));
     this.#limitToPresent();
   }
 

@@ -112,7 +112,9 @@ test('an end that is ready while PostgreSQL is out of reach is written afterward
   proxy.silence();
   proxy.reset();
   finish.open();
-  await waitUntil(() => place.lines.some(({ message }) => message.includes('finishing')), 'a finish failed');
+  const failed = (): boolean => place.lines.some(({ message }) => message.includes('finishing'));
+  // A connection that is being made is given up after 15 s.
+  await waitUntil(failed, 'a finish failed', 20_000);
   proxy.heal();
   proxy.reset();
   expect(await inState(place, id, 'completed', 20_000)).toMatchObject({ result: 'kept' });
