@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { Isolation } from '../tasks/definition.js';
 import { InvalidTask } from '../errors.js';
+import { exitStatus } from './exit-status.js';
 import { collect, integer } from './option-parsers.js';
 import { onInvocation } from './invocation.js';
 import { runWorker } from './run-worker.js';
@@ -20,8 +21,9 @@ interface WorkerFlags {
 const about = `
 Prints {"ready":true,"name":…,"incarnation":…} on stdout when it claims. SIGTERM and SIGINT stop it in order: it
 claims no more, lets its tasks finish within the grace, gives the others back, and exits 0. A second signal ends it at
-once: what it ran stays running, with its resources, as after a crash. It exits 1 when it was fenced:
-when it could no longer prove that it is alive, and has stopped its tasks.
+once: what it ran stays running, with its resources, as after a crash. So it does where a handler in its own process has
+not heeded its signal 10 s after the grace; it exits 1 then. It exits 1 too when it was fenced: when it could no longer
+prove that it is alive, and has stopped its tasks.
 `;
 
 export function workerCommand(): Command {
@@ -48,6 +50,10 @@ export function workerCommand(): Command {
         versions,
         taskFiles: tasks,
         killWhenFenced: true,
+        onUnstoppable: ({ handlers }) => {
+          log.error({ handlers }, 'ends with handlers that do not heed their signals');
+          process.exit(exitStatus.badNews);
+        },
       });
       await runWorker(worker, log);
     });

@@ -31,6 +31,7 @@ const workerOptions = [
   'taskFiles',
   'isolation',
   'killWhenFenced',
+  'onUnstoppable',
 ];
 
 /** The worker that users see. It opens what it needs when it runs. */

@@ -35,6 +35,12 @@ export interface WorkerOptions {
    * cannot outlive the TTL: for a process that does nothing else. Default false; `holdfast worker` does so.
    */
   killWhenFenced?: boolean;
+  /**
+   * Called once, where handlers in this process do not heed their signals: 10 s after the grace of a stop was over, or
+   * 0.1 s after the worker was fenced. Whoever wants the process to end then ends it here, so that its tasks can go on
+   * elsewhere; else they are waited for. Default: nothing; `holdfast worker` ends.
+   */
+  onUnstoppable?: (unstoppable: { handlers: number }) => void;
   /** Where handlers run whose definitions do not say. `child` needs `taskFiles`. Default `inline`. */
   isolation?: Isolation;
 }

@@ -7,13 +7,26 @@ import { inCurrentOrNextEpoch } from './incarnation.js';
 const drainLimitMs = 15_000;
 const drainPollMs = 10;
 
+/** How long handlers may take to heed their signals, in milliseconds; children are killed before. */
+const heedLimitMs = 10_000;
+
+export interface StopOptions {
+  graceMs: number;
+  /** Called where handlers in this process do not heed their signals. */
+  onUnstoppable: () => void;
+}
+
 /**
  * Ends a worker that may still act: claims nothing more, waits for its tasks, their ends and their releases, and
  * removes what names it. What cannot be written in time stays with its row, and is swept when that is reaped.
  */
-export async function stopInOrder(parts: WorkerParts, heartbeat: Heartbeat, graceMs: number): Promise<void> {
+export async function stopInOrder(
+  parts: WorkerParts,
+  heartbeat: Heartbeat,
+  { graceMs, onUnstoppable }: StopOptions,
+): Promise<void> {
   await Promise.all([parts.claiming.stop(), parts.admission.stop(), parts.listening?.stop()]);
-  await endAttempts(parts, graceMs);
+  await endAttempts(parts, graceMs, onUnstoppable);
   const drained = await drain(parts);
   if (drained) {
     // No claim comes any more, so what two comparisons find unknown now came from lost replies.
@@ -30,16 +43,27 @@ export async function stopInOrder(parts: WorkerParts, heartbeat: Heartbeat, grac
  * After the grace the attempts are asked to end. That of a child is bounded in time; a handler that runs inline and does
  * not heed its signal is waited for, because its task must not run elsewhere before it has returned.
  */
-async function endAttempts({ attempts, incarnation }: WorkerParts, graceMs: number): Promise<void> {
+async function endAttempts(
+  { attempts, incarnation: { log } }: WorkerParts,
+  graceMs: number,
+  onUnstoppable: () => void,
+): Promise<void> {
   const ended = attempts.ended();
-  const over = new AbortController();
-  const grace = delay(graceMs, 'over' as const, { signal: over.signal }).catch(() => 'over' as const);
-  const first = await Promise.race([ended, grace]);
-  over.abort();
-  if (first !== 'over') return;
-  incarnation.log.warn({ handlers: attempts.running, graceMs }, 'the grace is over: tasks are asked to end');
+  if (await endsWithin(ended, graceMs)) return;
+  log.warn({ handlers: attempts.running, graceMs }, 'the grace is over: tasks are asked to end');
   attempts.stop();
+  if (await endsWithin(ended, heedLimitMs)) return;
+  log.error({ handlers: attempts.running }, 'handlers do not heed their signals, and are waited for');
+  onUnstoppable();
   await ended;
+}
+
+async function endsWithin(ended: Promise<void>, limitMs: number): Promise<boolean> {
+  const waiting = new AbortController();
+  const late = delay(limitMs, false, { signal: waiting.signal }).catch(() => false);
+  const inTime = await Promise.race([ended.then(() => true), late]);
+  waiting.abort();
+  return inTime;
 }
 
 /** Stops every loop; bounded in time. */

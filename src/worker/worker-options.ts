@@ -52,6 +52,11 @@ export interface WorkerOptions {
    * many handlers have not returned yet: nothing may start under its name in this process before they have.
    */
   onFenced?(fencing: { reason: Error; handlers: number }): void;
+  /**
+   * Called once, where handlers in this process do not heed their signals: 10 s after the grace of a stop was over, or
+   * soon after a fence. Whoever calls decides: the worker itself goes on waiting for them.
+   */
+  onUnstoppable?(unstoppable: { handlers: number }): void;
 }
 
 /** Longer, a dead worker's tasks would wait for a day and more. */
@@ -80,6 +85,11 @@ export function checkWorkerOptions(options: WorkerOptions): CheckedWorkerOptions
   }
   if (!Number.isFinite(ttlMs) || ttlMs < 1_000 || ttlMs > longestTtlMs) {
     throw new InvalidTask(`A worker's ttl must be 1,000 ms … 24 hours; got ${shown(ttlMs)}.`);
+  }
+  if (options.onUnstoppable !== undefined && typeof options.onUnstoppable !== 'function') {
+    throw new InvalidTask(
+      `A worker's onUnstoppable must be a function; got ${shown(options.onUnstoppable)}.`,
+    );
   }
   if (isolation !== 'inline' && isolation !== 'child') {
     throw new InvalidTask(`A worker's isolation must be "inline" or "child"; got ${shown(isolation)}.`);

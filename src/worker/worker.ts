@@ -15,6 +15,9 @@ import { stopInOrder, stopParts, withdrawBeforeStart } from './stop-in-order.js'
 import { checkWorkerOptions } from './worker-options.js';
 import { workerParts } from './worker-parts.js';
 
+/** How long handlers may take to heed their signals after a fence, in milliseconds: less than any margin. */
+const heedAfterFenceMs = 100;
+
 /** One incarnation of a worker in this process. */
 export interface WorkerProcess {
   /**
@@ -39,6 +42,7 @@ class Worker implements WorkerProcess {
   readonly #stopAsked = new AbortController();
   readonly #fenced = new AbortController();
   #owner: Owner | null = null;
+  #toldUnstoppable = false;
   #running: Promise<void> | null = null;
 
   constructor(options: WorkerOptions) {
@@ -89,7 +93,10 @@ class Worker implements WorkerProcess {
     await aborted(this.#stopAsked.signal, this.#fenced.signal);
     if (!this.#fenced.signal.aborted) {
       await Promise.race([
-        stopInOrder(parts, heartbeat, this.#checked.graceMs),
+        stopInOrder(parts, heartbeat, {
+          graceMs: this.#checked.graceMs,
+          onUnstoppable: () => this.#tellUnstoppable(parts),
+        }),
         aborted(this.#fenced.signal),
       ]);
     }
@@ -156,6 +163,13 @@ class Worker implements WorkerProcess {
     attempts.kill();
     incarnation.log.error({ err: reason, handlers: attempts.running }, 'fenced: it may no longer act');
     this.#options.onFenced?.({ reason, handlers: attempts.running });
+    setTimeout(() => attempts.running > 0 && this.#tellUnstoppable({ attempts }), heedAfterFenceMs);
+  }
+
+  #tellUnstoppable({ attempts }: Pick<WorkerParts, 'attempts'>): void {
+    if (this.#toldUnstoppable) return;
+    this.#toldUnstoppable = true;
+    this.#options.onUnstoppable?.({ handlers: attempts.running });
   }
 
   async #endFenced(parts: WorkerParts, heartbeat: Heartbeat): Promise<never> {
