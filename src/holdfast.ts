@@ -9,6 +9,7 @@ import type { OwnerPage } from './tasks/reading/list-owners.js';
 import type { TaskListOptions, TaskPage } from './tasks/reading/list-tasks.js';
 import type { WorkerPage } from './tasks/reading/list-workers.js';
 import type { PageOptions } from './tasks/reading/page-options.js';
+import type { RetryTasks } from './tasks/retry-tasks.js';
 import type { Task } from './tasks/task.js';
 import type { WaitOptions } from './tasks/wait/wait-for-task.js';
 import { resolveConfiguration } from './configuration.js';
@@ -55,6 +56,8 @@ export interface Holdfast {
      * the task had completed or failed.
      */
     cancel(id: string): Promise<Task>;
+    /** Has failed or canceled tasks run again: one, several, or all that a filter names. */
+    readonly retry: RetryTasks;
   };
   readonly workers: {
     /** In order of their incarnations. */

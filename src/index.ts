@@ -19,6 +19,7 @@ export type {
   HandlerDispatchOptions,
   TransactionOption,
 } from './tasks/dispatch/dispatch-signature.js';
+export type { RetriedCount, RetriedTasks, RetryFilter, RetryTasks } from './tasks/retry-tasks.js';
 export type { WaitOptions } from './tasks/wait/wait-for-task.js';
 export type { TaskListOptions, TaskPage, TaskSummary } from './tasks/reading/list-tasks.js';
 export type { WorkerPage, WorkerView } from './tasks/reading/list-workers.js';

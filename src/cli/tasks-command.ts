@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { tasksCancelCommand } from './tasks-cancel-command.js';
 import { tasksListCommand } from './tasks-list-command.js';
+import { tasksRetryCommand } from './tasks-retry-command.js';
 import { tasksShowCommand } from './tasks-show-command.js';
 
 export function tasksCommand(): Command {
@@ -8,5 +9,6 @@ export function tasksCommand(): Command {
     .description('the tasks')
     .addCommand(tasksListCommand())
     .addCommand(tasksShowCommand())
-    .addCommand(tasksCancelCommand());
+    .addCommand(tasksCancelCommand())
+    .addCommand(tasksRetryCommand());
 }

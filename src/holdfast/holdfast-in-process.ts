@@ -9,6 +9,7 @@ import type { Backend } from './backend.js';
 import type { Worker, WorkerOptions } from './worker.js';
 import { Unavailable } from '../errors.js';
 import { cancelTask } from '../tasks/cancel-task.js';
+import { retryingTasks } from '../tasks/retry-tasks.js';
 import { createDispatcher } from '../tasks/dispatch/dispatcher.js';
 import { listLocks } from '../tasks/reading/list-locks.js';
 import { listOwners } from '../tasks/reading/list-owners.js';
@@ -58,6 +59,10 @@ export class HoldfastInProcess implements Holdfast {
         const { store } = await this.#ready();
         return cancelTask({ store, hint: (hint) => this.#hints.give(hint) }, id);
       },
+      retry: retryingTasks(async () => {
+        const { store } = await this.#ready();
+        return { store, wakeAdmission: () => this.#hints.give((table) => table.wakeAdmission()) };
+      }),
     };
     this.workers = { list: async (options) => listWorkers((await this.#ready()).store, options) };
     this.locks = {

@@ -35,7 +35,10 @@ export interface LockTable {
   /** Moves owned holds to their tasks' next entry, unowned, granted, at their place: the end of a give-back. */
   move(epoch: string, moves: Move[]): Promise<MoveAnswer[]>;
   release(epoch: string, holds: OwnedHold[]): Promise<ReleaseAnswer[]>;
-  /** Takes out holds that nobody owns, out of queues, locks and lanes. */
+  /**
+   * Takes out holds that nobody owns, out of queues, locks and lanes: those of the entry given, or of an earlier one,
+   * which cannot be claimed any more. `stale`: a later entry is there, and so nothing of this one.
+   */
   takeOut(epoch: string, holds: { task: string; entry: number }[]): Promise<TakeOutAnswer[]>;
   /** Continues promotions that a bounded call left marked. Returns how many resources are still marked. */
   continuePromotions(epoch: string): Promise<number>;
@@ -161,7 +164,10 @@ export interface Move extends OwnedHold {
   nextEntry: number;
 }
 
-/** `stale`: the hold is of another entry or owner, and was left alone. `gone`: there is no hold. */
+/**
+ * `stale`: the hold is of another entry or owner (for a take-out: of a later entry), and was left alone. `gone`: there
+ * is no hold.
+ */
 export type MoveAnswer = 'moved' | 'gone' | 'stale';
 export type ReleaseAnswer = 'released' | 'gone' | 'stale';
 export type TakeOutAnswer = 'taken-out' | 'gone' | 'stale' | 'owned';

@@ -5,6 +5,7 @@ import { admissionPass } from './admission-pass.js';
 import { migrate, pendingMigrations } from './migrate.js';
 import { admissionNeeded } from './queries/admission-needed.js';
 import { beat } from './queries/beat.js';
+import { cancelTask } from './queries/cancel-task.js';
 import { checkLockTable, claimLockTable } from './queries/claim-lock-table.js';
 import { claimTasks } from './queries/claim-tasks.js';
 import { finishTasks } from './queries/finish-tasks.js';
@@ -19,9 +20,10 @@ import { reapWorker } from './queries/reap-worker.js';
 import { registerWorker } from './queries/register-worker.js';
 import { removeWorker } from './queries/remove-worker.js';
 import { resourcesInUse } from './queries/resources-in-use.js';
+import { retryPage } from './queries/retry-page.js';
+import { retryTask } from './queries/retry-task.js';
 import { runningOf } from './queries/running-of.js';
 import { servingWorkers } from './queries/serving-workers.js';
-import { cancelTask } from './queries/cancel-task.js';
 import { settleLostTask } from './queries/settle-lost-task.js';
 import { settledAmong } from './queries/settled-among.js';
 import { writePolicies } from './queries/write-policies.js';
@@ -48,6 +50,9 @@ export function createStore(database: Database, namespace: string): Store {
       insertTasks(queryable === undefined ? run : runOn(queryable, namespace), tasks, notify),
     getTask: taskReader(run),
     listTasks: (filter) => listTasks(run, filter),
+    cancelTask: (id) => cancelTask(run, id),
+    retryTask: (id) => retryTask(run, id),
+    retryPage: (page) => retryPage(run, page),
     settledAmong: (ids) => settledAmong(run, ids),
     resourcesInUse: (page) => resourcesInUse(run, page),
 
@@ -68,7 +73,6 @@ export function createStore(database: Database, namespace: string): Store {
     servingWorkers: () => servingWorkers(run),
     removeWorker: (incarnation) => removeWorker(run, incarnation),
     reapWorker: (incarnation) => reapWorker(run, incarnation),
-    cancelTask: (id) => cancelTask(run, id),
     settleLostTask: (worker, task) => settleLostTask(run, worker, task),
   };
 }

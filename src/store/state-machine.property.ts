@@ -22,6 +22,7 @@ type Kind =
   | 'readmit'
   | 'mark'
   | 'cancel'
+  | 'retry by hand'
   | 'reap'
   | 'settle'
   | 'progress';
@@ -49,6 +50,7 @@ const step: fc.Arbitrary<Step> = fc.record({
           'readmit',
           'mark',
           'cancel',
+          'retry by hand',
         ] as const),
         ...(['reap', 'settle', 'settle', 'progress'] as const),
       ),
@@ -158,6 +160,8 @@ async function ask(
     }
     case 'cancel':
       return store.cancelTask(task);
+    case 'retry by hand':
+      return store.retryTask(task);
     case 'reap':
       return store.reapWorker(worker);
     case 'settle': {
@@ -191,6 +195,8 @@ function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
       return model.mark(task, entry);
     case 'cancel':
       return model.cancel(task);
+    case 'retry by hand':
+      return model.retryByHand(task);
     case 'reap':
       expected.reaped.add(worker);
       return 'reaped';

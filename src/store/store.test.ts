@@ -9,6 +9,7 @@ import { dispatchConformance } from './dispatch.conformance.js';
 import { epochsConformance } from './epochs.conformance.js';
 import { listingConformance } from './listing.conformance.js';
 import { readingConformance } from './reading.conformance.js';
+import { retryingConformance } from './retrying.conformance.js';
 import { stateMachineProperty } from './state-machine.property.js';
 import { workersConformance } from './workers.conformance.js';
 
@@ -21,6 +22,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   admissionConformance(open);
   claimsConformance(open);
   cancelingConformance(open);
+  retryingConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);

@@ -37,6 +37,10 @@ export interface Store {
    * or the task is in a final state. null for an unknown one.
    */
   cancelTask(id: string): Promise<CancelOutcome | null>;
+  /** Has a task wait again that failed or was canceled; changes nothing in another state. null for an unknown one. */
+  retryTask(id: string): Promise<RetryOutcome | null>;
+  /** The same for the tasks of a state, a page of them in order of id. */
+  retryPage(page: RetryPage): Promise<RetriedPage>;
   /** Of the tasks named, those that are in a final state. */
   settledAmong(ids: string[]): Promise<string[]>;
   /** Distinct resources of unsettled tasks, in order, after a name. */
@@ -212,6 +216,33 @@ export interface RunningTask extends TaskEntry {
 export interface CancelOutcome {
   before: TaskState;
   after: TaskState;
+}
+
+/** The states of a task before and after it was to be retried: one where it was not. */
+export interface RetryOutcome {
+  before: TaskState;
+  after: TaskState;
+}
+
+export interface RetryPage {
+  state: 'failed' | 'canceled';
+  /** null: any. */
+  name: string | null;
+  /** The `next` of the page before, or null. */
+  from: RetryCursor | null;
+  limit: number;
+}
+
+export interface RetriedPage {
+  retried: number;
+  refused: number;
+  next: RetryCursor | null;
+}
+
+/** `until`: when the first page was read. What has ended since is left alone. */
+export interface RetryCursor {
+  after: string;
+  until: string;
 }
 
 export type LostTaskOutcome =

@@ -86,8 +86,8 @@ async function admitPages(
 }
 
 /**
- * Takes out the holds of tasks that do not go on; returns how many are gone. One that is owned, or has not been moved
- * to its next entry yet, keeps its mark: a later pass looks again.
+ * Takes out the holds of entries that do not go on; returns how many are gone. One that is owned keeps its mark: a later
+ * pass looks again. Where the task has come in with a later entry, nothing of the marked one is left.
  */
 async function takeOutMarked(
   table: Incarnation['table'],
@@ -97,7 +97,7 @@ async function takeOutMarked(
   const marked = await admission.markedTakeOuts(tasksPerPass);
   if (marked.length === 0) return 0;
   const answers = await table.takeOut(epoch, marked);
-  const gone = marked.filter((_, index) => ['taken-out', 'gone'].includes(answers[index] ?? ''));
+  const gone = marked.filter((_, index) => answers[index] !== undefined && answers[index] !== 'owned');
   await admission.clearTakeOuts(gone);
   return gone.length;
 }

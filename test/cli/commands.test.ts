@@ -210,6 +210,24 @@ describe('holdfast tasks', () => {
     expect(await holdfast(['tasks', 'cancel', unknown], { env })).toMatchObject({ status: 1, stdout: '' });
   });
 
+  it('retries what can be, and tells what cannot', async () => {
+    const [one, two] = await hf.dispatchMany([{ task: 'retried' }, { task: 'retried' }]);
+    const ids = [one?.id ?? '', two?.id ?? ''];
+    const [id = ''] = ids;
+    const waits = await holdfast(['tasks', 'retry', id], { env });
+    expect(waits).toMatchObject({ status: 1, stdout: '' });
+    expect(waits.stderr).toContain('WrongState: ');
+    for (const task of ids) await hf.tasks.cancel(task);
+    expect(await holdfastJson(['tasks', 'retry', id, 'nothing'], { env })).toEqual({
+      tasks: [expect.objectContaining({ id, state: 'waiting', entry: 2, finishedAt: null })],
+      refused: [{ id: 'nothing', code: 'NotFound', message: expect.any(String) as string }],
+    });
+    const all = ['tasks', 'retry', '--state', 'canceled', '--name', 'retried'];
+    expect(await holdfastJson(all, { env })).toEqual({ retried: 1, refused: 0 });
+    expect(await holdfast(all, { env })).toMatchObject({ status: 0, stdout: 'Retried 0 tasks.\n' });
+    expect(await holdfast([...all, '--state', 'done'], { env })).toMatchObject({ status: 2 });
+  });
+
   it('shows one, or tells that there is none', async () => {
     const { id } = await hf.dispatch('later', null, { queue: 'nobody' });
     expect(await holdfastJson(['tasks', 'show', id], { env })).toMatchObject({ id, payload: null });

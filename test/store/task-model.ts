@@ -1,4 +1,4 @@
-import type { CancelOutcome, Policies, TaskRow } from '../../src/store/store.js';
+import type { CancelOutcome, Policies, RetryOutcome, TaskRow } from '../../src/store/store.js';
 import type { TaskState } from '../../src/store/task-state.js';
 
 /** What the store must make of one task: the state machine, without a database. */
@@ -124,5 +124,14 @@ export function cancel(task: ModelTask): CancelOutcome {
   const before = task.state;
   if (before === 'waiting') task.state = 'canceled';
   else if (before === 'running') task.state = 'canceling';
+  return { before, after: task.state };
+}
+
+export function retryByHand(task: ModelTask): RetryOutcome {
+  const before = task.state;
+  if (before === 'failed' || before === 'canceled') {
+    waitAgain(task);
+    Object.assign(task, { attempt: 0, crashes: 0, readmitted: false });
+  }
   return { before, after: task.state };
 }

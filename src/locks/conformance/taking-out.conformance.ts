@@ -52,12 +52,23 @@ export function describeTakingOut(open: OpenTable): void {
       ]);
     });
 
-    test('an owned hold stays, another entry stays, what is not there is gone', async () => {
+    test('an owned hold stays, a later entry stays, what is not there is gone', async () => {
       await current().enter(hold('t1', { exclusive: ['a'] }), hold('t2', { entry: 2 }));
       await current().claim(ada, 1);
       const before = await current().dump();
       expect(await takeOut('t1', 't2', 't3')).toEqual(['owned', 'stale', 'gone']);
       expect(await current().dump()).toEqual(before);
+    });
+
+    test('an earlier entry goes as well, unless it is owned', async () => {
+      await current().enter(hold('t1', { exclusive: ['a'] }), hold('t2', { exclusive: ['a'] }));
+      const later = (task: string): Promise<string[]> =>
+        current().table.takeOut(epoch, [{ task, entry: 10 }]);
+      expect(await later('t1')).toEqual(['taken-out']);
+      expect(await current().statuses()).toEqual({ t2: 'granted' });
+      await current().claim(ada, 1);
+      expect(await later('t2')).toEqual(['owned']);
+      await current().expectSound();
     });
 
     test('taken out and entered again, it queues at the end', async () => {

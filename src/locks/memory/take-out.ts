@@ -14,7 +14,7 @@ export function takeOut(call: Call, holds: readonly TakeOut[]): TakeOutAnswer[] 
 function takeOutOne(call: Call, item: TakeOut): TakeOutAnswer {
   const hold = call.space.holds.get(item.task);
   if (hold === undefined) return 'gone';
-  if (hold.entry !== item.entry) return 'stale';
+  if (hold.entry > item.entry) return 'stale';
   if (hold.owner !== null) return 'owned';
   dissolve(call, hold);
   return 'taken-out';

@@ -40,9 +40,9 @@ CREATE TABLE holdfast.tasks (
   -- Whether run_at has come. Admission sets it, so that an index can leave out what is scheduled.
   due boolean NOT NULL DEFAULT true,
   readmitted boolean NOT NULL DEFAULT false,
-  -- The entry of a hold that it may have and must not keep: it was waiting with it when it was decided that it does not
-  -- go on so. The statement that decides writes the mark, so that nobody has to live on: admission takes the hold out of
-  -- the lock table, and then the mark away.
+  -- The last entry whose hold it may have and must not keep: it was waiting with it when it was decided that it does not
+  -- go on so. The statement that decides writes the mark, so that nobody has to live on: admission takes the hold of that
+  -- entry, or of one before it, out of the lock table, and then the mark away.
   take_out integer,
   state text COLLATE "C" NOT NULL DEFAULT 'waiting',
   name text COLLATE "C" NOT NULL,

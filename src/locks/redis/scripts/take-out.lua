@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Takes out holds that nobody owns: out of queues, locks and lanes.
+-- Takes out holds that nobody owns, of these entries or earlier ones: out of queues, locks and lanes.
 -- KEYS: {namespace}:epoch
 -- ARGV: epoch, promotion limit; for each hold: task, entry
 -- Answer: {'refused', reason} | {'ok', for each hold: taken-out | gone | stale | owned}, shorter when the call became too long
@@ -12,7 +12,7 @@ if refused then return { 'refused', refused } end
 local function take_out(task, entry)
   local hold = redis.call('HMGET', HOLD .. task, 'entry', 'owner')
   if not hold[1] then return 'gone' end
-  if hold[1] ~= entry then return 'stale' end
+  if tonumber(hold[1]) > tonumber(entry) then return 'stale' end
   if is_owned(hold[2]) then return 'owned' end
   dissolve_unowned(task)
   return 'taken-out'

@@ -1,0 +1,1 @@
+SELECT r.before, r.after FROM holdfast.retry($1::uuid) r
