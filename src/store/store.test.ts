@@ -1,6 +1,7 @@
 import { afterAll, describe } from 'vitest';
 import { openPostgresStore, sharedPglite, type OpenStore } from '../../test/store/open-store.js';
 import { admissionConformance } from './admission.conformance.js';
+import { attemptsConformance } from './attempts.conformance.js';
 import { cancelingConformance } from './canceling.conformance.js';
 import { claimsConformance } from './claims.conformance.js';
 import { constraintsConformance } from './constraints.conformance.js';
@@ -21,6 +22,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   admissionConformance(open);
   claimsConformance(open);
   cancelingConformance(open);
+  attemptsConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);
