@@ -1,4 +1,5 @@
 import type { Task } from '../tasks/task.js';
+import { attemptText, errorText } from './attempt-text.js';
 import { textFields } from './text-table.js';
 import { ownerName, timeText, tookText } from './texts.js';
 
@@ -25,7 +26,8 @@ export function taskText(task: Task): string {
     ['took', tookText(task)],
     ['progress', task.progress.length === 0 ? null : JSON.stringify(task.progress)],
     ['result', task.result === null ? null : JSON.stringify(task.result)],
-    ['error', errorText(task.error)],
+    ['error', task.error === null ? null : errorText(task.error)],
+    ...task.attempts.map((record, at): [string, string] => [at === 0 ? 'attempts' : '', attemptText(record)]),
   ];
   return textFields(
     fields.filter((field): field is [string, string] => field[1] !== null && field[1] !== ''),
@@ -34,10 +36,4 @@ export function taskText(task: Task): string {
 
 function listText(names: string[]): string {
   return names.join(', ');
-}
-
-function errorText(error: Task['error']): string | null {
-  if (error === null) return null;
-  const reason = error.reason === undefined ? '' : ` (${error.reason})`;
-  return `${error.code}: ${error.message}${reason}`;
 }

@@ -1,6 +1,7 @@
 import { afterAll, describe } from 'vitest';
 import { openPostgresStore, sharedPglite, type OpenStore } from '../../test/store/open-store.js';
 import { admissionConformance } from './admission.conformance.js';
+import { attemptsConformance } from './attempts.conformance.js';
 import { cancelingConformance } from './canceling.conformance.js';
 import { claimsConformance } from './claims.conformance.js';
 import { constraintsConformance } from './constraints.conformance.js';
@@ -23,6 +24,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   claimsConformance(open);
   cancelingConformance(open);
   retryingConformance(open);
+  attemptsConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);

@@ -306,7 +306,23 @@ export interface TaskRow {
   progress: unknown[];
   result: unknown;
   error: TaskError | null;
+  /** How its latest attempts ended, at most 20, the oldest first. Empty where tasks are listed. */
+  attempts: AttemptRecord[];
 }
+
+/** How one attempt of a task ended, or the roll-back after it. */
+export interface AttemptRecord {
+  /** Counts from 1. One that was given back is not counted: the next has its number again. */
+  attempt: number;
+  startedAt: string | null;
+  endedAt: string;
+  worker: Owner | null;
+  outcome: AttemptOutcome;
+  error: { code: string; message: string; reason?: string } | null;
+}
+
+/** `lost`: its worker was. */
+export type AttemptOutcome = 'completed' | 'failed' | 'retried' | 'canceled' | 'given-back' | 'lost';
 
 export interface TaskFilter {
   states?: TaskState[];

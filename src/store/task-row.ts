@@ -1,4 +1,4 @@
-import type { Policies, TaskError, TaskRow } from './store.js';
+import type { AttemptRecord, Policies, TaskError, TaskRow } from './store.js';
 import type { TaskState } from './task-state.js';
 
 /** A row of the table tasks, or of the view listed_tasks, as both adapters return it. */
@@ -29,6 +29,7 @@ export interface StoredTask {
   progress: unknown[];
   result: unknown;
   error: TaskError | null;
+  attempts: AttemptRecord[];
 }
 
 /** Field by field: claims make thousands of them a second, and spreading costs ten times as much. */
@@ -59,6 +60,7 @@ export function taskRow(stored: StoredTask): TaskRow {
     progress: stored.progress,
     result: stored.result,
     error: stored.error,
+    attempts: stored.attempts,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Owner } from '../owner.js';
-import type { TaskError, TaskRow } from '../store/store.js';
+import type { AttemptRecord, TaskError, TaskRow } from '../store/store.js';
 import type { TaskState } from '../store/task-state.js';
 
 /** A task as every front end shows it. Timestamps are ISO 8601 in UTC; ids and fences are strings. */
@@ -34,6 +34,8 @@ export interface Task {
   progress: unknown[];
   result: unknown;
   error: TaskError | null;
+  /** How its latest attempts ended, at most 20, the oldest first. */
+  attempts: AttemptRecord[];
 }
 
 export function taskOf(row: TaskRow): Task {
@@ -61,5 +63,6 @@ export function taskOf(row: TaskRow): Task {
     progress: row.progress,
     result: row.result,
     error: row.error,
+    attempts: row.attempts,
   };
 }

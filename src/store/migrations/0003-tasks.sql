@@ -60,6 +60,8 @@ CREATE TABLE holdfast.tasks (
   progress json NOT NULL DEFAULT '[]',
   result json,
   error json,
+  -- How its latest attempts ended, the oldest first: holdfast.with_attempt makes them.
+  attempts json[] NOT NULL DEFAULT '{}',
 
   CONSTRAINT state_is_known CHECK (state IN
     ('waiting', 'running', 'canceling', 'rolling_back', 'completed', 'failed', 'canceled')),
@@ -109,5 +111,6 @@ CREATE VIEW holdfast.listed_tasks AS
 SELECT
   id, place, worker, created_at, run_at, started_at, finished_at, entry, attempt, crashes, priority, readmitted,
   state, name, queue, lane, parent, worker_name, fence, exclusive, shared, policies,
-  NULL::jsonb AS payload, progress, NULL::json AS result, error
+  NULL::jsonb AS payload, progress, NULL::json AS result, error,
+  '{}'::json[] AS attempts
 FROM holdfast.tasks;

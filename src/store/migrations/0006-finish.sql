@@ -50,7 +50,9 @@ BEGIN
   SET state = CASE t.state WHEN 'canceling' THEN 'canceled' ELSE f.state END,
     finished_at = clock_timestamp(),
     result = CASE t.state WHEN 'canceling' THEN NULL ELSE f.result::json END,
-    error = CASE t.state WHEN 'canceling' THEN NULL ELSE f.error::json END
+    error = CASE t.state WHEN 'canceling' THEN NULL ELSE f.error::json END,
+    attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker,
+      CASE t.state WHEN 'canceling' THEN 'canceled' ELSE f.state END, f.error::json)
   FROM (
     SELECT l.version, states[l.ordinal] AS state, results[l.ordinal] AS result, errors[l.ordinal] AS error
     FROM unnest(rows, ordinals) AS l (version, ordinal)
@@ -65,7 +67,8 @@ BEGIN
   UPDATE holdfast.tasks t
   SET state = 'waiting', entry = t.entry + 1, place = nextval('holdfast.places'), admitted_epoch = 0,
     worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL, error = f.error::json,
-    run_at = f.run_at, due = f.run_at <= clock_timestamp()
+    run_at = f.run_at, due = f.run_at <= clock_timestamp(),
+    attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'retried', f.error::json)
   FROM (
     SELECT l.version, errors[l.ordinal] AS error,
       clock_timestamp() + delays[l.ordinal] * interval '1 millisecond' AS run_at

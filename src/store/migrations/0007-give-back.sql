@@ -26,7 +26,9 @@ BEGIN
   ) known;
 
   RETURN QUERY
-  UPDATE holdfast.tasks t SET state = 'canceled', finished_at = clock_timestamp(), error = NULL
+  UPDATE holdfast.tasks t
+  SET state = 'canceled', finished_at = clock_timestamp(), error = NULL,
+    attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'canceled', NULL)
   FROM unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.state = 'canceling'
   RETURNING t.id, 0;
@@ -35,7 +37,9 @@ BEGIN
   UPDATE holdfast.tasks t
   SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0,
     attempt = t.attempt - CASE t.state WHEN 'running' THEN 1 ELSE 0 END,
-    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
+    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL,
+    attempts = CASE t.state WHEN 'running' THEN holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name,
+      t.worker, 'given-back', NULL) ELSE t.attempts END
   FROM unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.state <> 'canceling'
   RETURNING t.id, t.entry;
@@ -61,7 +65,8 @@ BEGIN
   UPDATE holdfast.tasks t
   SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0, attempt = t.attempt - 1, readmitted = true,
     exclusive = readmit_task.exclusive, shared = readmit_task.shared,
-    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
+    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL,
+    attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'given-back', NULL)
   WHERE t.ctid = locked AND t.state = 'running' AND NOT t.readmitted
   RETURNING t.entry INTO next_entry;
   RETURN next_entry;

@@ -46,6 +46,8 @@ DECLARE
   lost holdfast.tasks;
   on_worker_lost text;
   crashed boolean;
+  lost_error json;
+  outcome text;
 BEGIN
   PERFORM holdfast.require_read_committed();
   IF EXISTS (SELECT FROM holdfast.workers w WHERE w.incarnation = settle_lost_task.worker AND NOT w.reaped) THEN
@@ -58,28 +60,32 @@ BEGIN
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
-  IF lost.state = 'canceling' THEN
-    UPDATE holdfast.tasks t
-    SET state = 'canceled', finished_at = clock_timestamp(), error = NULL, crashes = t.crashes + 1
-    WHERE t.id = settle_lost_task.id;
-    RETURN 0;
-  END IF;
 
   on_worker_lost := lost.policies ->> 'onWorkerLost';
-  crashed := lost.crashes + 1 >= coalesce((lost.policies ->> 'maxCrashes')::integer, 3);
-  IF crashed OR on_worker_lost = 'fail'
-    OR on_worker_lost IS NULL AND lost.attempt >= coalesce((lost.policies ->> 'maxAttempts')::integer, 1)
-  THEN
+  crashed := lost.state = 'running' AND lost.crashes + 1 >= coalesce((lost.policies ->> 'maxCrashes')::integer, 3);
+  lost_error := json_strip_nulls(json_build_object('code', 'WorkerLost', 'message', 'Worker has gone missing.',
+    'reason', CASE WHEN crashed THEN 'crashed' END));
+  outcome := CASE
+    WHEN lost.state = 'canceling' THEN 'canceled'
+    WHEN crashed OR on_worker_lost = 'fail' THEN 'failed'
+    WHEN on_worker_lost = 'retry' THEN 'given-back'
+    WHEN lost.attempt >= coalesce((lost.policies ->> 'maxAttempts')::integer, 1) THEN 'failed'
+    ELSE 'retry'
+  END;
+
+  UPDATE holdfast.tasks t
+  SET crashes = t.crashes + 1,
+    attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'lost', lost_error)
+  WHERE t.id = settle_lost_task.id;
+  IF outcome IN ('failed', 'canceled') THEN
     UPDATE holdfast.tasks t
-    SET state = 'failed', finished_at = clock_timestamp(), crashes = t.crashes + 1,
-      error = json_strip_nulls(json_build_object('code', 'WorkerLost', 'message', 'Worker has gone missing.',
-        'reason', CASE WHEN crashed THEN 'crashed' END))
+    SET state = outcome, finished_at = clock_timestamp(), error = CASE outcome WHEN 'failed' THEN lost_error END
     WHERE t.id = settle_lost_task.id;
     RETURN 0;
   END IF;
   UPDATE holdfast.tasks t
-  SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0, crashes = t.crashes + 1,
-    attempt = t.attempt - CASE on_worker_lost WHEN 'retry' THEN 1 ELSE 0 END,
+  SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0,
+    attempt = t.attempt - CASE outcome WHEN 'given-back' THEN 1 ELSE 0 END,
     worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
   WHERE t.id = settle_lost_task.id;
   RETURN lost.entry + 1;

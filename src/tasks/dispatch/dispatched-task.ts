@@ -26,5 +26,6 @@ export function dispatchedTask(task: NewTask): DispatchedTask {
     progress: [],
     result: null,
     error: null,
+    attempts: [],
   };
 }

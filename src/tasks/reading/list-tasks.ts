@@ -17,8 +17,8 @@ export interface TaskListOptions extends PageOptions {
   name?: string;
 }
 
-/** A task in a list: payload and result, which can be large, are told by `tasks.get` alone. */
-export type TaskSummary = Omit<Task, 'payload' | 'result'>;
+/** A task in a list: payload, result and attempts, which can be large, are told by `tasks.get` alone. */
+export type TaskSummary = Omit<Task, 'payload' | 'result' | 'attempts'>;
 
 export interface TaskPage {
   tasks: TaskSummary[];
@@ -42,7 +42,7 @@ export async function listTasks(
   const { rows, next } = cutPage(await store.listTasks(filter), limit, ({ id }) => id);
   return {
     tasks: rows.map((row) => {
-      const { payload: _payload, result: _result, ...summary } = taskOf(row);
+      const { payload: _payload, result: _result, attempts: _attempts, ...summary } = taskOf(row);
       return summary;
     }),
     next,
