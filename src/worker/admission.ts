@@ -1,7 +1,13 @@
 import type { TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { Offer } from './served-lanes.js';
-import { admissionPass, firstPassSize, firstPlace, nextPassSize, type PassOutcome } from './admission-pass.js';
+import {
+  admissionPass,
+  firstPassSize,
+  firstPlace,
+  nextPassSize,
+  type PassOutcome,
+} from './admission-pass.js';
 import { inCurrentEpoch, onLoopError } from './incarnation.js';
 import { Loop } from './loop.js';
 import { servedLanes } from './served-lanes.js';
