@@ -7,6 +7,9 @@ export const errorCodes = {
   NotFound: { status: 404, meaning: 'No task, worker or schedule with that id.' },
   WrongState: { status: 409, meaning: 'The task is in a state that does not allow this.' },
   WaitTimeout: { status: 504, meaning: 'The task had not settled within the time given.' },
+  LockTimeout: { status: 504, meaning: 'The lock was not granted within the time given.' },
+  LockLost: { status: 409, meaning: 'The lock is not held any more, or its holder cannot prove that it is.' },
+  ResourcesBusy: { status: 409, meaning: 'A resource is held or waited for by somebody else.' },
   Fenced: { status: 409, meaning: 'This worker may no longer act: it could not prove that it is alive.' },
   DataDirLocked: { status: 500, meaning: 'Another process has the embedded data folder open.' },
   WrongTable: { status: 500, meaning: 'The namespace uses another lock table than the one configured.' },
@@ -71,6 +74,24 @@ export class WrongState extends HoldfastError {
 export class WaitTimeout extends HoldfastError {
   constructor(message: string) {
     super('WaitTimeout', message);
+  }
+}
+
+export class LockTimeout extends HoldfastError {
+  constructor(message: string) {
+    super('LockTimeout', message);
+  }
+}
+
+export class LockLost extends HoldfastError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('LockLost', message, options);
+  }
+}
+
+export class ResourcesBusy extends HoldfastError {
+  constructor(message: string) {
+    super('ResourcesBusy', message);
   }
 }
 

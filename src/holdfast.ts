@@ -1,7 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { AcquireOptions, AdHocLock } from './api/ad-hoc-lock.js';
 import type { ConnectionOptions } from './configuration.js';
 import type { Worker, WorkerOptions } from './holdfast/worker.js';
 import type { Logger } from './log.js';
+import type { Resources } from './resources.js';
 import type { TaskDefinition } from './tasks/definition.js';
 import type { Dispatch, DispatchMany, DispatchOptions } from './tasks/dispatch/dispatch-signature.js';
 import type { LockListOptions, LockPage } from './tasks/reading/list-locks.js';
@@ -64,6 +66,12 @@ export interface Holdfast {
     list(options?: PageOptions): Promise<WorkerPage>;
   };
   readonly locks: {
+    /**
+     * Takes resources for code of the caller's own, in order with all that wait for them. Resolves with the lock, which is
+     * held until it is released or this Holdfast is closed. Throws ResourcesBusy (with `wait: 0`), LockTimeout, Fenced,
+     * InvalidTask, or Unavailable in an outage; nothing is held or waited for after that.
+     */
+    acquire(resources: Partial<Resources>, options: AcquireOptions): Promise<AdHocLock>;
     /** What is held or waited for, in order of the resources' names. */
     list(options?: LockListOptions): Promise<LockPage>;
     /** Who may hold, in order of name and incarnation. */
@@ -76,7 +84,8 @@ export interface Holdfast {
   /** The migrations that `migrate` would apply. */
   pendingMigrations(): Promise<string[]>;
   /**
-   * Stops the workers of this process, which wait for the tasks that they run; ends waits; closes connections.
+   * Stops the workers of this process, which wait for the tasks that they run; releases its locks; ends waits; closes
+   * connections.
    * Idempotent.
    */
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 export { createHoldfast } from './holdfast.js';
 export type { Holdfast, HoldfastOptions, Worker, WorkerOptions } from './holdfast.js';
+export type { AcquireOptions, AdHocLock } from './api/ad-hoc-lock.js';
 export type { ConnectionOptions, PostgresOptions, RedisOptions } from './configuration.js';
 
 export { defineTask } from './tasks/definition.js';
@@ -38,9 +39,12 @@ export {
   Fenced,
   HoldfastError,
   InvalidTask,
+  LockLost,
+  LockTimeout,
   NotConfigured,
   NotFound,
   PayloadTooLarge,
+  ResourcesBusy,
   ScriptFailed,
   Unavailable,
   UnknownTask,

@@ -20,6 +20,8 @@ const forbidden = [
   ['src/worker/worker.ts', '../cli/main.js'],
   ['src/worker/loop.ts', '../holdfast/open-backend.js'],
   ['src/worker/attempt.ts', '../index.js'],
+  ['src/worker/claiming.ts', '../api/own-inserts.js'],
+  ['src/api/api-owner.ts', '../holdfast/open-backend.js'],
   ['src/recovery/rebuild.ts', '../embedded/embedded.js'],
   ['src/embedded/embedded.ts', '../cli/main.js'],
 ] as const;
@@ -29,7 +31,8 @@ const allowed = [
   ['src/locks/redis/scripts.ts', '../lock-table.js'],
   ['src/store/tasks.ts', '../owner.js'],
   ['src/tasks/definition.ts', '../store/store.js'],
-  ['src/worker/claiming.ts', '../locks/lock-table.js'],
+  ['src/worker/admission.ts', '../locks/lock-table.js'],
+  ['src/api/api-parts.ts', '../worker/claiming.js'],
   ['src/cli/main.ts', '../index.js'],
 ] as const;
 

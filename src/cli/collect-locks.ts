@@ -9,7 +9,7 @@ const furtherPages = 1_000;
  * may be short or empty and yet not the last; a person would take that for the end.
  */
 export async function collectLocks(
-  hf: Pick<Holdfast, 'locks'>,
+  hf: { locks: Pick<Holdfast['locks'], 'list'> },
   { limit, after, ...filter }: PageOptions & { resource?: string },
 ): Promise<LockPage> {
   const locks: Lock[] = [];

@@ -7,6 +7,8 @@ import type { Task } from '../tasks/task.js';
 import type { WaitOptions } from '../tasks/wait/wait-for-task.js';
 import type { Backend } from './backend.js';
 import type { Worker, WorkerOptions } from './worker.js';
+import { ApiOwner } from '../api/api-owner.js';
+import { defaultWorkerName } from '../configuration.js';
 import { Unavailable } from '../errors.js';
 import { cancelTask } from '../tasks/cancel-task.js';
 import { retryingTasks } from '../tasks/retry-tasks.js';
@@ -38,12 +40,18 @@ export class HoldfastInProcess implements Holdfast {
   readonly #dispatcher: Dispatcher;
   readonly #hints: Hints;
   readonly #workers = new Set<Worker>();
+  readonly #api: ApiOwner;
   #watch: SettlementWatch | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(ports: HoldfastPorts) {
-    const { backend, loaded } = ports;
+    const { backend, loaded, log } = ports;
     this.#ports = ports;
+    this.#api = new ApiOwner(async () => {
+      const { store, table, epoch } = await this.#withTable();
+      const name = defaultWorkerName(process.env);
+      return { store, table, epoch, definitions: loaded, beater: backend.beater, name, log };
+    });
     this.#hints = new Hints(backend);
     this.#dispatcher = createDispatcher({
       connect: async () => this.#ready(),
@@ -66,6 +74,7 @@ export class HoldfastInProcess implements Holdfast {
     };
     this.workers = { list: async (options) => listWorkers((await this.#ready()).store, options) };
     this.locks = {
+      acquire: (resources, options) => this.#api.acquire(resources, options),
       list: async (options) => listLocks(await this.#withTable(), options),
       owners: async (options) => listOwners(await this.#withTable(), options),
     };
@@ -104,6 +113,7 @@ export class HoldfastInProcess implements Holdfast {
 
   async #close(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
+    await this.#api.close();
     this.#watch?.stop();
     await Promise.all([this.#dispatcher.idle(), this.#hints.idle()]);
     await this.#ports.backend.close();

@@ -1,4 +1,6 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { waitUntil } from '../../test/helpers/wait-until.js';
+import { insertOf, requestOf } from '../../test/store/rows.js';
 import { overriding } from '../../test/worker/overriding.js';
 import { embeddedPlace, type Place } from '../../test/worker/place.js';
 import { inState, startWorker } from '../../test/worker/test-worker.js';
@@ -94,4 +96,24 @@ test('a late call of a settled worker changes nothing', async () => {
   const finish = { task: ids[0] ?? '', entry: 1, state: 'completed', result: null } as const;
   expect(await place.store.finishTasks(incarnation, [finish])).toMatchObject([{ outcome: 'refused' }]);
   expect(await place.store.beat(incarnation)).toBe('reaped');
+});
+
+test('the ad-hoc locks of a lost process go with it, held or waited for', async () => {
+  const epoch = await place.epoch.get();
+  const { incarnation } = await place.store.registerWorker({
+    ...{ name: 'dead', kind: 'api', host: 'h', pid: 1, identity: {}, ttlMs: 60_000, concurrency: 0 },
+    ...{ queues: [], names: [], versions: {} },
+  });
+  const held = insertOf(incarnation, epoch, { lock: true });
+  const asked = requestOf(incarnation);
+  expect(await place.store.insertRunning(held)).toMatchObject({ status: 'running' });
+  expect(await place.store.requestLock(asked)).toBe('requested');
+  await settleAllWorkers(place);
+  expect(await place.store.listWorkers({ after: null, limit: 10 })).toEqual([]);
+  expect(await place.store.getTask(held.task.id)).toBeNull();
+  await startWorker(place);
+  await waitUntil(
+    async () => (await place.store.getTask(asked.lock.id)) === null,
+    'admission has taken the request out',
+  );
 });

@@ -52,6 +52,8 @@ export async function settleLostTasks(
       log.error({ ...fields, err: error }, 'a lost task could not be settled');
     }
   }
+  // Its ad-hoc locks go with it; admission takes the holds of those that waited out.
+  await store.settleLostLocks(incarnation);
   if (left > 0) return 'left';
   return (await store.removeWorker(incarnation)) === 'removed' ? 'removed' : 'left';
 }

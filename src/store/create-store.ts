@@ -8,9 +8,11 @@ import { beat } from './queries/beat.js';
 import { cancelTask } from './queries/cancel-task.js';
 import { checkLockTable, claimLockTable } from './queries/claim-lock-table.js';
 import { claimTasks } from './queries/claim-tasks.js';
+import { discardTasks } from './queries/discard-tasks.js';
 import { finishTasks } from './queries/finish-tasks.js';
 import { taskReader } from './queries/get-task.js';
 import { giveBackTasks } from './queries/give-back-tasks.js';
+import { insertRunning } from './queries/insert-running.js';
 import { insertTasks } from './queries/insert-tasks.js';
 import { listTasks } from './queries/list-tasks.js';
 import { listWorkers } from './queries/list-workers.js';
@@ -19,13 +21,16 @@ import { readmitWithResources } from './queries/readmit-with-resources.js';
 import { reapWorker } from './queries/reap-worker.js';
 import { registerWorker } from './queries/register-worker.js';
 import { removeWorker } from './queries/remove-worker.js';
+import { requestLock } from './queries/request-lock.js';
 import { resourcesInUse } from './queries/resources-in-use.js';
 import { retryPage } from './queries/retry-page.js';
 import { retryTask } from './queries/retry-task.js';
 import { runningOf } from './queries/running-of.js';
 import { servingWorkers } from './queries/serving-workers.js';
+import { settleLostLocks } from './queries/settle-lost-locks.js';
 import { settleLostTask } from './queries/settle-lost-task.js';
 import { settledAmong } from './queries/settled-among.js';
+import { voidInserts } from './queries/void-inserts.js';
 import { writePolicies } from './queries/write-policies.js';
 import { writeProgress } from './queries/write-progress.js';
 import { rebuild } from './rebuild.js';
@@ -67,6 +72,11 @@ export function createStore(database: Database, namespace: string): Store {
     writeProgress: (worker, progress) => writeProgress(run, worker, progress),
     runningOf: (worker) => runningOf(run, worker),
 
+    insertRunning: (insert) => insertRunning(run, insert),
+    requestLock: (request) => requestLock(run, request),
+    voidInserts: (worker, number) => voidInserts(run, worker, number),
+    discardTasks: (worker, ids) => discardTasks(run, worker, ids),
+
     registerWorker: (worker) => registerWorker(run, worker),
     beat: (incarnation) => beat(run, incarnation),
     listWorkers: (page) => listWorkers(run, page),
@@ -74,5 +84,6 @@ export function createStore(database: Database, namespace: string): Store {
     removeWorker: (incarnation) => removeWorker(run, incarnation),
     reapWorker: (incarnation) => reapWorker(run, incarnation),
     settleLostTask: (worker, task) => settleLostTask(run, worker, task),
+    settleLostLocks: (requester) => settleLostLocks(run, requester),
   };
 }

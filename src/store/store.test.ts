@@ -1,5 +1,7 @@
 import { afterAll, describe } from 'vitest';
 import { openPostgresStore, sharedPglite, type OpenStore } from '../../test/store/open-store.js';
+import { adHocLocksConformance } from './ad-hoc-locks.conformance.js';
+import { adHocLocksProperty } from './ad-hoc-locks.property.js';
 import { admissionConformance } from './admission.conformance.js';
 import { attemptsConformance } from './attempts.conformance.js';
 import { cancelingConformance } from './canceling.conformance.js';
@@ -25,9 +27,11 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   cancelingConformance(open);
   retryingConformance(open);
   attemptsConformance(open);
+  adHocLocksConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);
+  adHocLocksProperty(open);
 }
 
 describe('the store on PostgreSQL', () => storeConformance(() => openPostgresStore()));

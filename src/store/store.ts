@@ -74,19 +74,37 @@ export interface Store {
   /** All that the worker runs: (task, entry) in any running-like state. */
   runningOf(worker: string): Promise<RunningTask[]>;
 
+  // What a process holds or runs at once
+  /** Inserts a task as running, or a held ad-hoc lock, under the checks of a claim. Never repeated with one number. */
+  insertRunning(insert: InsertRunning): Promise<InsertRunningOutcome>;
+  /** Inserts an ad-hoc lock that waits for its requester. */
+  requestLock(request: LockRequest): Promise<'requested' | 'reaped' | 'void'>;
+  /** No insert of this worker with such a number, or a smaller one, can take effect from here on. */
+  voidInserts(worker: string, number: number): Promise<'void' | 'reaped'>;
+  /**
+   * Deletes ad-hoc locks that the worker holds, and tasks that it inserted and did not begin; cancels its requests that
+   * wait, whose rows admission deletes with their holds. Others are left alone.
+   */
+  discardTasks(worker: string, ids: string[]): Promise<'discarded' | 'reaped'>;
+
   // Workers
   registerWorker(worker: NewWorker): Promise<{ incarnation: string }>;
   /** Raises the counter. `reaped` when no row was changed. */
   beat(incarnation: string): Promise<'beaten' | 'reaped'>;
   listWorkers(page: { after: string | null; limit: number }): Promise<WorkerRow[]>;
   /** What live workers serve, for admission. */
-  servingWorkers(): Promise<{ queues: string[]; names: string[]; versions: Record<string, string> }[]>;
-  /** Deletes the row of a worker that stopped in order and runs nothing; `running` otherwise. */
+  servingWorkers(): Promise<ServedByWorker[]>;
+  /** Deletes the row of a worker that stopped in order and has no task or lock; `running` otherwise. */
   removeWorker(incarnation: string): Promise<'removed' | 'running'>;
   /** Marks the worker dead for good; waits for its claims and finishes under way. */
   reapWorker(incarnation: string): Promise<'reaped' | 'gone'>;
   /** Settles one running-like task of a reaped worker by its policy. */
   settleLostTask(worker: string, task: TaskEntry): Promise<LostTaskOutcome>;
+  /**
+   * Deletes the ad-hoc locks of a requester that was reaped or has no row; of those that wait, admission takes the holds
+   * out. Returns the others, whose holds are to be released.
+   */
+  settleLostLocks(requester: string): Promise<string[] | 'refused'>;
 }
 
 export interface NamespaceRow {
@@ -280,6 +298,29 @@ export interface NewTask {
   policies: Policies | null;
 }
 
+/** `number` grows from insert to insert of one worker: see voidInserts. */
+export interface InsertRunning {
+  worker: string;
+  /** That of the hold. */
+  epoch: string;
+  number: number;
+  fence: string;
+  task: Omit<NewTask, 'runAt'>;
+  /** An ad-hoc lock of the worker, and no task. */
+  lock: boolean;
+}
+
+/** `reaped` and `epoch` as for a claim. `void`: its number was passed; nothing was inserted, nor will it be. */
+export type InsertRunningOutcome =
+  | { status: 'running'; row: TaskRow }
+  | { status: 'reaped' | 'epoch' | 'void' };
+
+export interface LockRequest {
+  requester: string;
+  number: number;
+  lock: Pick<NewTask, 'id' | 'name' | 'queue' | 'exclusive' | 'shared' | 'parent'>;
+}
+
 export interface TaskRow {
   id: string;
   name: string;
@@ -330,6 +371,11 @@ export interface TaskFilter {
   /** The id of the last task of the page before. */
   after: string | null;
   limit: number;
+}
+
+/** `requester`: the incarnation itself, where it asks for ad-hoc locks. */
+export interface ServedByWorker extends Pick<NewWorker, 'queues' | 'names' | 'versions'> {
+  requester: string | null;
 }
 
 export interface NewWorker {

@@ -25,6 +25,9 @@ export async function cancelTask({ store, hint }: CancelPorts, id: string): Prom
   const { id: known } = await rowOf(store, id);
   const outcome = await store.cancelTask(known);
   const row = await rowOf(store, known);
+  if (outcome?.after === 'waiting' || outcome?.after === 'running') {
+    throw new WrongState(`${known} is an ad-hoc lock: only who asked for it can let it go.`);
+  }
   if (outcome?.before === 'completed' || outcome?.before === 'failed') {
     throw new WrongState(`Task ${known} cannot be canceled any more: it has ${outcome.before}.`);
   }

@@ -12,8 +12,9 @@ import { OneAtATime } from './one-at-a-time.js';
 export interface ClaimingOptions {
   incarnation: Incarnation;
   known: KnownHolds;
-  givingBack: GivingBack;
-  lanes: LanesToClaim;
+  /** What becomes of a claim in doubt, and of one that was refused. */
+  givingBack: Pick<GivingBack, 'add'>;
+  lanes: Pick<LanesToClaim, 'request' | 'answered' | 'toListenTo'>;
   /** How many more tasks can be run now. */
   freeSlots(): number;
   /** Starts the attempts of tasks that run now. */

@@ -11,7 +11,8 @@ export interface ComparingOptions {
   incarnation: Incarnation;
   known: KnownHolds;
   claiming: Pick<Claiming, 'quietly' | 'storeClaims'>;
-  givingBack: GivingBack;
+  /** What becomes of what was found unknown twice. */
+  givingBack: Pick<GivingBack, 'add'>;
   /** Stops the attempts of tasks that are being canceled. */
   cancel(tasks: string[]): void;
 }

@@ -1,7 +1,7 @@
 import type { TaskEntry } from '../store/store.js';
 
 /** What this process is about to do with a hold that it knows. */
-export type HoldStage = 'claiming' | 'running' | 'giving-back' | 'releasing';
+export type HoldStage = 'claiming' | 'running' | 'giving-back' | 'discarding' | 'releasing';
 
 /**
  * The memory of one incarnation: every (task, entry) that it has claimed and not yet brought to an end. What its

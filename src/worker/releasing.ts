@@ -12,6 +12,8 @@ export interface OverHold extends TaskEntry {
   settled: boolean;
   /** The task waits with a later entry that admission could not enter beside this hold. */
   waits: boolean;
+  /** Called once nothing of it is left in the table. */
+  onGone?(): void;
 }
 
 const holdsPerCall = 500;
@@ -77,6 +79,7 @@ export class Releasing {
       }
       this.#pending.delete(holdKey(hold));
       this.#known.forget(hold);
+      hold.onGone?.();
     }
   }
 }

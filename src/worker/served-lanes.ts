@@ -7,10 +7,13 @@ export interface Offer {
   queues: string[];
   names: string[];
   versions: Record<string, string>;
+  /** The incarnation, where it asks for ad-hoc locks. */
+  requester?: string | null;
 }
 
 /** Whether a worker with this offer may run tasks of the lane. */
 export function servesLane(offer: Offer, lane: Lane): boolean {
+  if (lane.requester !== undefined) return lane.requester === offer.requester;
   return (
     offer.queues.includes(lane.queue) &&
     offer.names.includes(lane.name) &&

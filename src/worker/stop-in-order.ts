@@ -68,17 +68,20 @@ async function endsWithin(ended: Promise<void>, limitMs: number): Promise<boolea
 
 /** Stops every loop; bounded in time. */
 export async function stopParts(parts: WorkerParts): Promise<void> {
-  const { claiming, admission, finishing, givingBack, releasing, progress } = parts;
+  const { claiming, admission, finishing, givingBack, discarding, releasing, progress } = parts;
   await Promise.all(
-    [claiming, admission, finishing, givingBack, releasing, progress].map((one) => one.stop()),
+    [claiming, admission, finishing, givingBack, discarding, releasing, progress].map(async (one) =>
+      one?.stop(),
+    ),
   );
 }
 
 async function drain(parts: WorkerParts): Promise<boolean> {
-  const { finishing, givingBack, releasing, incarnation } = parts;
+  const { finishing, givingBack, discarding, releasing, incarnation } = parts;
   const started = performance.now();
   for (;;) {
-    const pending = finishing.pending + givingBack.pending + releasing.pending;
+    const writes = [finishing, givingBack, discarding, releasing];
+    const pending = writes.reduce((sum, one) => sum + (one?.pending ?? 0), 0);
     if (pending === 0) return true;
     if (!incarnation.mayAct()) return false;
     if (performance.now() - started >= drainLimitMs) {

@@ -11,6 +11,7 @@ import { Attempts } from './attempts.js';
 import { createChildPool } from './child-pool.js';
 import { Claiming } from './claiming.js';
 import { ComparingWithMemory } from './comparing-with-memory.js';
+import type { Discarding } from './discarding.js';
 import { DispatchListening } from './dispatch-listening.js';
 import { Finishing } from './finishing.js';
 import { GivingBack } from './giving-back.js';
@@ -30,6 +31,8 @@ export interface WorkerParts {
   finishing: Finishing;
   releasing: Releasing;
   givingBack: GivingBack;
+  /** null where nothing is inserted as running. */
+  discarding: Discarding | null;
   comparing: ComparingWithMemory;
   progress: ProgressWriting;
   /** null where nothing was given to listen with. */
@@ -72,15 +75,19 @@ export function workerParts(
   });
   return {
     ...{ ...writing, incarnation, admission, claiming, attempts, listening, comparing },
+    discarding: null,
     childrenIfAny: children.ifAny,
   };
 }
 
-interface WritingParts extends Pick<WorkerParts, 'finishing' | 'releasing' | 'givingBack' | 'progress'> {
+export interface WritingParts extends Pick<
+  WorkerParts,
+  'finishing' | 'releasing' | 'givingBack' | 'progress'
+> {
   known: KnownHolds;
 }
 
-function writingParts(incarnation: Incarnation): WritingParts {
+export function writingParts(incarnation: Incarnation): WritingParts {
   const known = new KnownHolds();
   const releasing = new Releasing(incarnation, known);
   const givingBack = new GivingBack(incarnation, known, releasing);
@@ -88,7 +95,7 @@ function writingParts(incarnation: Incarnation): WritingParts {
   return { known, releasing, givingBack, finishing, progress: new ProgressWriting(incarnation) };
 }
 
-function attemptPorts(
+export function attemptPorts(
   incarnation: Incarnation,
   { progress }: WritingParts,
   definitions: LoadedDefinitions,

@@ -1,5 +1,7 @@
 import type {
   Claim,
+  InsertRunning,
+  LockRequest,
   NewTask,
   NewWorker,
   Policies,
@@ -60,6 +62,25 @@ export async function insertOne(store: Store, task: Partial<NewTask> = {}): Prom
 export async function register(store: Store, worker: Partial<NewWorker> = {}): Promise<string> {
   const { incarnation } = await store.registerWorker(newWorker(worker));
   return incarnation;
+}
+
+let numbers = 0;
+
+/** A held lock, or a task that its worker runs from the start; to be inserted by `worker` in `epoch`. */
+export function insertOf(
+  worker: string,
+  epoch: string,
+  { lock = false, ...task }: Partial<NewTask> & { lock?: boolean } = {},
+): InsertRunning {
+  numbers += 1;
+  const fence = fenceText('1', String(1_000_000 + numbers));
+  return { worker, epoch, number: numbers, fence, task: newTask(task), lock };
+}
+
+export function requestOf(requester: string, lock: Partial<NewTask> = {}): LockRequest {
+  numbers += 1;
+  const { id, name, queue, exclusive, shared, parent } = newTask(lock);
+  return { requester, number: numbers, lock: { id, name, queue, exclusive, shared, parent } };
 }
 
 /** Commits an epoch, as a rebuild does. */

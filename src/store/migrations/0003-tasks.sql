@@ -12,13 +12,17 @@ RETURN encode(
     53, 1),
   'hex')::uuid;
 
--- The one place where a lane gets its text: a JSON array of queue, name and needs. jsonb keeps the needs in one
--- order. IMMUTABLE is true of these three types, though not of every type that jsonb_build_array takes.
-CREATE FUNCTION holdfast.lane_text(queue text, name text, needs jsonb) RETURNS text
+-- The one place where a lane gets its text: a JSON array of queue, name and needs, and for an ad-hoc lock its
+-- requester. jsonb keeps the needs in one order. IMMUTABLE is true of these types, though not of every type that
+-- jsonb_build_array takes.
+CREATE FUNCTION holdfast.lane_text(queue text, name text, needs jsonb, requester bigint DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
-  RETURN pg_catalog.jsonb_build_array(queue, name, needs)::pg_catalog.text;
+  IF requester IS NULL THEN
+    RETURN pg_catalog.jsonb_build_array(queue, name, needs)::pg_catalog.text;
+  END IF;
+  RETURN pg_catalog.jsonb_build_array(queue, name, needs, requester::pg_catalog.text)::pg_catalog.text;
 END
 $$;
 
@@ -29,6 +33,9 @@ CREATE TABLE holdfast.tasks (
   admitted_epoch bigint NOT NULL DEFAULT 0,
   -- The incarnation that runs or ran it. No foreign key: the row outlives the worker's.
   worker bigint,
+  -- The incarnation that asked for this ad-hoc lock: nobody else may hold it, and it goes with its requester. NULL: a
+  -- task.
+  requester bigint,
   created_at timestamptz NOT NULL DEFAULT now(),
   run_at timestamptz,
   started_at timestamptz,
@@ -48,7 +55,7 @@ CREATE TABLE holdfast.tasks (
   name text COLLATE "C" NOT NULL,
   queue text COLLATE "C" NOT NULL DEFAULT 'default',
   needs jsonb NOT NULL DEFAULT '{}',
-  lane text COLLATE "C" NOT NULL GENERATED ALWAYS AS (holdfast.lane_text(queue, name, needs)) STORED,
+  lane text COLLATE "C" NOT NULL GENERATED ALWAYS AS (holdfast.lane_text(queue, name, needs, requester)) STORED,
   parent uuid,
   worker_name text COLLATE "C",
   fence text COLLATE "C",
@@ -80,6 +87,10 @@ CREATE TABLE holdfast.tasks (
   CONSTRAINT only_scheduled_is_not_due CHECK (due OR (run_at IS NOT NULL AND state NOT IN ('running', 'canceling'))),
   CONSTRAINT numbers_are_in_range CHECK
     (entry >= 1 AND attempt >= 0 AND crashes >= 0 AND admitted_epoch >= 0 AND place >= 1),
+  -- It is never given back, retried, scheduled or handed on.
+  CONSTRAINT lock_is_its_requesters CHECK (requester IS NULL OR
+    (state IN ('waiting', 'running', 'canceled') AND entry = 1 AND run_at IS NULL AND
+     (worker IS NULL OR worker = requester))),
   CONSTRAINT run_at_is_a_date CHECK (run_at >= '1970-01-01Z' AND run_at < '10000-01-01Z'),
   CONSTRAINT names_fit CHECK (name <> '' AND octet_length(name) <= 1024 AND
     queue <> '' AND octet_length(queue) <= 1024),
@@ -103,6 +114,7 @@ CREATE INDEX tasks_to_take_out ON holdfast.tasks (place) WHERE take_out IS NOT N
 CREATE INDEX tasks_scheduled ON holdfast.tasks (run_at) WHERE state = 'waiting' AND NOT due;
 CREATE INDEX tasks_running ON holdfast.tasks (worker, id)
   WHERE state IN ('running', 'canceling', 'rolling_back');
+CREATE INDEX tasks_requested ON holdfast.tasks (requester, id) WHERE requester IS NOT NULL;
 CREATE INDEX tasks_by_state ON holdfast.tasks (state, id);
 CREATE INDEX tasks_by_name ON holdfast.tasks (name, state, id);
 

@@ -60,6 +60,7 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
     WHERE t.id = c.id AND t.entry = c.entry AND t.state = 'waiting' AND t.due
+      AND (t.requester IS NULL OR t.requester = claim_tasks.worker)
     FOR NO KEY UPDATE
   ) free;
 

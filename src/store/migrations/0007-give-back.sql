@@ -20,7 +20,7 @@ BEGIN
   ) c
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
-    WHERE t.id = c.id AND t.entry = c.entry
+    WHERE t.id = c.id AND t.entry = c.entry AND t.requester IS NULL
       AND (t.state = 'waiting' OR t.state IN ('running', 'canceling') AND t.worker = give_back_tasks.worker)
     FOR NO KEY UPDATE
   ) known;

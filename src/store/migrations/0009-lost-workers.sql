@@ -14,7 +14,7 @@ BEGIN
 END
 $$;
 
--- Deletes the row of a worker that runs nothing. The lock waits for its claims under way, and the next statement
+-- Deletes the row of a worker that runs nothing and waits for no lock. The lock waits for its claims under way, and the next statement
 -- sees what they did.
 CREATE FUNCTION holdfast.remove_worker(worker bigint) RETURNS text
 LANGUAGE plpgsql
@@ -27,6 +27,8 @@ BEGIN
   IF EXISTS (
     SELECT FROM holdfast.tasks t
     WHERE t.worker = remove_worker.worker AND t.state IN ('running', 'canceling', 'rolling_back')
+  ) OR EXISTS (
+    SELECT FROM holdfast.tasks t WHERE t.requester = remove_worker.worker AND t.state = 'waiting'
   ) THEN
     RETURN 'running';
   END IF;
@@ -36,7 +38,8 @@ END
 $$;
 
 -- Settles one running task of a worker that was reaped or has no row, by its policy. Returns the next entry where it
--- was given back, 0 where it failed or is canceled, NULL where the task is not that worker's any more.
+-- was given back, 0 where it failed, is canceled, or was an ad-hoc lock and is gone, NULL where the task is not that
+-- worker's any more.
 CREATE FUNCTION holdfast.settle_lost_task(worker bigint, id uuid, entry integer) RETURNS integer
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -59,6 +62,10 @@ BEGIN
   FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN NULL;
+  END IF;
+  IF lost.requester IS NOT NULL THEN
+    DELETE FROM holdfast.tasks t WHERE t.id = settle_lost_task.id;
+    RETURN 0;
   END IF;
 
   on_worker_lost := lost.policies ->> 'onWorkerLost';

@@ -1,19 +1,24 @@
 -- Asks for a task to end without doing its work: one that waits is canceled at once; one that runs is canceled when
 -- its worker has stopped it. Returns the states before and after, which are one for a task that is in a final state
--- or is being canceled already; nothing for an unknown id. In the caller's transaction.
+-- or is being canceled already, and for an ad-hoc lock, which is its requester's; nothing for an unknown id. In the
+-- caller's transaction.
 CREATE FUNCTION holdfast.cancel(id uuid) RETURNS TABLE (before text, after text)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan SET jit = off SET enable_seqscan = off
 AS $$
+DECLARE
+  lock_of bigint;
 BEGIN
   PERFORM holdfast.require_read_committed();
-  SELECT t.state INTO before FROM holdfast.tasks t WHERE t.id = cancel.id FOR NO KEY UPDATE;
+  SELECT t.state, t.requester INTO before, lock_of FROM holdfast.tasks t WHERE t.id = cancel.id FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN;
   END IF;
   after := CASE before WHEN 'waiting' THEN 'canceled' WHEN 'running' THEN 'canceling' ELSE before END;
-  IF before = 'waiting' THEN
+  IF lock_of IS NOT NULL THEN
+    after := before;
+  ELSIF before = 'waiting' THEN
     UPDATE holdfast.tasks t SET state = after, finished_at = clock_timestamp(), error = NULL, take_out = t.entry
     WHERE t.id = cancel.id;
   ELSIF before = 'running' THEN
@@ -23,7 +28,7 @@ BEGIN
 END
 $$;
 
--- Takes the marks of take_out away, once the holds are gone.
+-- Takes the marks of take_out away, once the holds are gone. Of an ad-hoc lock that was given up nothing stays.
 CREATE FUNCTION holdfast.clear_take_outs(ids uuid[], entries integer[]) RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -38,6 +43,9 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t WHERE t.id = c.id AND t.take_out = c.entry FOR NO KEY UPDATE SKIP LOCKED
   ) marked;
-  UPDATE holdfast.tasks t SET take_out = NULL FROM unnest(rows) AS c (version) WHERE t.ctid = c.version;
+  DELETE FROM holdfast.tasks t USING unnest(rows) AS c (version)
+  WHERE t.ctid = c.version AND t.requester IS NOT NULL;
+  UPDATE holdfast.tasks t SET take_out = NULL FROM unnest(rows) AS c (version)
+  WHERE t.ctid = c.version AND t.requester IS NULL;
 END
 $$;

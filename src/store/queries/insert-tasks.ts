@@ -11,8 +11,13 @@ const refusals = ['22003', '22007', '22008', '22P02', '22P05', '23502', '23514']
 
 export async function insertTasks(run: Run, tasks: NewTask[], notify: boolean): Promise<void> {
   if (tasks.length === 0) return;
+  await refusalAsInvalidTask(run(sql, [JSON.stringify(tasks), notify]));
+}
+
+/** Throws InvalidTask where PostgreSQL refused what an insert was given. */
+export async function refusalAsInvalidTask<T>(insert: Promise<T>): Promise<T> {
   try {
-    await run(sql, [JSON.stringify(tasks), notify]);
+    return await insert;
   } catch (error) {
     if (!(error instanceof Error) || !refusals.includes(sqlState(error) ?? '')) throw error;
     throw new InvalidTask(`PostgreSQL cannot store a task: ${error.message}`, { cause: error });

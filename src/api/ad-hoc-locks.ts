@@ -1,0 +1,146 @@
+import { v7 } from 'uuid';
+import type { Resources } from '../resources.js';
+import type { LockRequest, TaskEntry, TaskRow } from '../store/store.js';
+import type { Discarding } from '../worker/discarding.js';
+import type { KnownHolds } from '../worker/known-holds.js';
+import type { OwnInserts } from './own-inserts.js';
+import { Unavailable } from '../errors.js';
+import { HeldLock } from './held-lock.js';
+import { LockWait } from './lock-wait.js';
+
+export interface AdHocLocksPorts {
+  inserts: OwnInserts;
+  discarding: Discarding;
+  known: KnownHolds;
+  /** Whether this incarnation can prove right now that it is alive. */
+  mayAct(): boolean;
+  /** A request waits to be admitted, or one that was given up to be taken out. */
+  wakeAdmission(): void;
+  /** There is one more to claim for. */
+  wakeClaiming(): void;
+}
+
+export interface Acquire extends Resources {
+  waitMs: number;
+  signal: AbortSignal | undefined;
+}
+
+/** What the row of every ad-hoc lock is called; its lane is its requester's all the same. */
+export const lockName = 'holdfast.lock';
+export const lockQueue = 'default';
+
+/** Every lock has this one. */
+const entry = 1;
+
+/** The ad-hoc locks of one incarnation: those that it holds and those that it waits for. */
+export class AdHocLocks {
+  readonly #ports: AdHocLocksPorts;
+  readonly #waits = new Map<string, LockWait>();
+  readonly #held = new Map<string, HeldLock>();
+  readonly #requests = new Set<Promise<void>>();
+  #lost = false;
+
+  constructor(ports: AdHocLocksPorts) {
+    this.#ports = ports;
+  }
+
+  /** How many claims there may be to make. */
+  get waiting(): number {
+    return this.#waits.size;
+  }
+
+  async acquire({ waitMs, signal, exclusive, shared }: Acquire): Promise<HeldLock> {
+    const lock = { id: v7(), name: lockName, queue: lockQueue, exclusive, shared, parent: null };
+    if (waitMs > 0) return this.#wait(lock, waitMs, signal);
+    const task = { ...lock, payload: null, priority: 0, needs: {}, policies: null };
+    return this.#hold(await this.#ports.inserts.insertRunning({ task, lock: true }));
+  }
+
+  /** Locks of this incarnation that it has just claimed. One that nobody waits for any more is let go. */
+  granted(rows: readonly TaskRow[]): void {
+    // G1: the reply may have taken longer than this incarnation may act; then the sweep has them.
+    if (!this.#ports.mayAct()) return;
+    for (const row of rows) {
+      const wait = this.#waits.get(row.id);
+      this.#waits.delete(row.id);
+      if (wait?.state === 'waiting') wait.grant(this.#hold(row));
+      else this.#discard({ task: row.id, entry }, null);
+    }
+  }
+
+  /** A call about these has an unknown outcome, or was refused: they are ended. */
+  doubt(holds: readonly TaskEntry[]): void {
+    for (const hold of holds) {
+      this.#waits.get(hold.task)?.giveUp(new Unavailable('A reply about the lock was lost; it is not held.'));
+      this.#discard(hold, null);
+    }
+  }
+
+  /** Lets go of what is held and waited for. */
+  async end(reason: Error): Promise<void> {
+    for (const wait of this.#waits.values()) wait.giveUp(reason);
+    await Promise.all([...this.#requests, ...[...this.#held.values()].map((lock) => lock.end(reason))]);
+  }
+
+  /** G1: who holds is told; nothing is written any more. */
+  lose(reason: Error): void {
+    this.#lost = true;
+    for (const lock of this.#held.values()) lock.lose(reason);
+    this.#held.clear();
+    for (const wait of this.#waits.values()) wait.giveUp(reason);
+  }
+
+  #hold(row: TaskRow): HeldLock {
+    const hold = { task: row.id, entry };
+    const lock = new HeldLock(row, () => this.#discard(hold, null));
+    this.#ports.known.remember(hold, 'running');
+    this.#held.set(row.id, lock);
+    return lock;
+  }
+
+  #wait(lock: LockRequest['lock'], waitMs: number, signal: AbortSignal | undefined): Promise<HeldLock> {
+    const onGivenUp = (): void => {
+      this.#waits.delete(lock.id);
+      // Until the request is answered, nobody knows whether there is anything to discard.
+      if (wait.sent && !this.#lost) this.#discard({ task: lock.id, entry }, null);
+    };
+    const wait = new LockWait(lock, { waitMs, signal, onGivenUp });
+    // Before the request is answered: it may be granted by then.
+    this.#waits.set(lock.id, wait);
+    const request = this.#request(wait).finally(() => this.#requests.delete(request));
+    this.#requests.add(request);
+    return wait.granted;
+  }
+
+  /** Never rejects. */
+  async #request(wait: LockWait): Promise<void> {
+    const { inserts, wakeAdmission, wakeClaiming } = this.#ports;
+    const hold = { task: wait.lock.id, entry };
+    wakeClaiming();
+    try {
+      const requested = await inserts.request(wait.lock);
+      wait.sent = true;
+      if (requested.status === 'requested') {
+        if (wait.state === 'given-up') this.#discard(hold, null);
+        else wakeAdmission();
+        return;
+      }
+      // Granted meanwhile, it was there in time.
+      if (wait.state === 'granted') return;
+      wait.giveUp(requested.error);
+      this.#discard(hold, requested.number);
+    } catch (error) {
+      wait.giveUp(error);
+    }
+  }
+
+  /** The row goes, then the hold; that of a request that waited is taken out by admission. */
+  #discard(hold: TaskEntry, lostInsert: number | null): void {
+    const onGone = (): void => {
+      this.#held.get(hold.task)?.gone();
+      this.#held.delete(hold.task);
+      this.#ports.wakeAdmission();
+    };
+    this.#ports.discarding.add([{ ...hold, lostInsert, onGone }]);
+  }
+}

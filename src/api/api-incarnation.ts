@@ -1,0 +1,171 @@
+import { hostname } from 'node:os';
+import type { LockTable } from '../locks/lock-table.js';
+import type { Logger } from '../log.js';
+import type { Owner } from '../owner.js';
+import type { CurrentEpoch } from '../recovery/current-epoch.js';
+import type { Store } from '../store/store.js';
+import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
+import type { Beater, Heartbeat } from '../worker/heartbeat.js';
+import type { Incarnation } from '../worker/incarnation.js';
+import type { ApiParts } from './api-parts.js';
+import { Fenced, Unavailable } from '../errors.js';
+import { loggerWith } from '../log.js';
+import { ownerText } from '../owner.js';
+import { createHeartbeat } from '../worker/heartbeat.js';
+import { inCurrentOrNextEpoch } from '../worker/incarnation.js';
+import { patiently } from '../worker/patiently.js';
+import { processIdentity } from '../worker/process-identity.js';
+import { stopInOrder, stopParts, withdrawBeforeStart } from '../worker/stop-in-order.js';
+import { apiParts } from './api-parts.js';
+
+export interface ApiOptions {
+  store: Store;
+  /** Started. */
+  table: LockTable;
+  epoch: CurrentEpoch;
+  definitions: LoadedDefinitions;
+  beater: Beater;
+  name: string;
+  /** After how many milliseconds without a beat it may be declared dead. Default 15,000. */
+  ttlMs?: number;
+  log: Logger;
+}
+
+const defaultTtlMs = 15_000;
+const graceMs = 30_000;
+const closed = 'This Holdfast is closed.';
+
+/** Registers this process and begins to beat. Rejects with Unavailable or Fenced where it could not start. */
+export async function startApiIncarnation(options: ApiOptions): Promise<ApiIncarnation> {
+  const { ttlMs = defaultTtlMs, beater, log } = options;
+  const onError = (error: unknown): void => log.warn({ err: error }, 'a beat failed');
+  const heartbeat = createHeartbeat({ ttlMs, beater, onError });
+  await heartbeat.prepare();
+  const owner = await register(options, ttlMs).catch(async (error: unknown) => {
+    await heartbeat.stop();
+    throw error;
+  });
+  const started = new ApiIncarnation(options, owner, heartbeat);
+  await started.begin();
+  return started;
+}
+
+async function register({ store, name }: ApiOptions, ttlMs: number): Promise<Owner> {
+  const { incarnation } = await store.registerWorker({
+    ...{ name, kind: 'api', host: hostname(), pid: process.pid, identity: processIdentity() },
+    ...{ ttlMs, concurrency: 0, queues: [], names: [], versions: {} },
+  });
+  return { name, incarnation };
+}
+
+/** One life of this process as an owner that claims no lanes but its own. */
+export class ApiIncarnation {
+  readonly parts: ApiParts;
+  readonly #heartbeat: Heartbeat;
+  readonly #fenced = new AbortController();
+  readonly #uses = new Set<Promise<unknown>>();
+  #stopping = false;
+  readonly #forgets: (() => void)[] = [];
+
+  constructor(options: ApiOptions, owner: Owner, heartbeat: Heartbeat) {
+    this.#heartbeat = heartbeat;
+    this.parts = apiParts(this.#incarnation(options, owner), options.definitions);
+    heartbeat.fenced.addEventListener('abort', () => this.#fenced.abort(heartbeat.fenced.reason));
+    this.#fenced.signal.addEventListener('abort', () => this.#endFenced());
+  }
+
+  get owner(): Owner {
+    return this.parts.incarnation.owner;
+  }
+
+  mayAct(): boolean {
+    return this.parts.incarnation.mayAct();
+  }
+
+  /** What is done with it is waited for when it stops. Throws Unavailable then. */
+  async use<T>(work: (parts: ApiParts) => Promise<T>): Promise<T> {
+    if (this.#stopping) throw new Unavailable(closed);
+    const used = work(this.parts);
+    this.#uses.add(used);
+    try {
+      return await used;
+    } finally {
+      this.#uses.delete(used);
+    }
+  }
+
+  async begin(): Promise<void> {
+    const { incarnation, finishing, releasing, givingBack, discarding, progress, claiming } = this.parts;
+    const { owner, table } = incarnation;
+    try {
+      await this.#heartbeat.start(owner.incarnation);
+      await patiently(
+        () => inCurrentOrNextEpoch(incarnation, (epoch) => table.listOwner(epoch, owner)),
+        () => this.#heartbeat.mayAct(),
+      );
+    } catch (error) {
+      await withdrawBeforeStart(this.parts, this.#heartbeat);
+      throw error;
+    }
+    this.#forgets.push(
+      this.#heartbeat.onBeat(() => {
+        void this.parts.comparing.hearCancels();
+        void this.parts.comparing.compare();
+      }),
+      table.onCanceling((tasks) => this.parts.attempts.cancel(tasks)),
+    );
+    for (const part of [finishing, releasing, givingBack, discarding, progress, claiming]) part.start();
+  }
+
+  /** Lets go of what it holds, waits for what it runs, and withdraws. Bounded but for inline handlers. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    if (!this.#fenced.signal.aborted) {
+      await Promise.race([this.#stopInOrder(), aborted(this.#fenced.signal)]);
+    }
+    this.#forget();
+    await Promise.all([stopParts(this.parts), this.#heartbeat.stop()]);
+  }
+
+  async #stopInOrder(): Promise<void> {
+    const { locks } = this.parts;
+    await locks.end(new Unavailable(closed));
+    await Promise.allSettled(this.#uses);
+    // What was under way may have taken one more.
+    await locks.end(new Unavailable(closed));
+    await stopInOrder(this.parts, this.#heartbeat, graceMs);
+  }
+
+  #incarnation({ store, table, epoch, log }: ApiOptions, owner: Owner): Incarnation {
+    const isFenced = (): boolean => this.#fenced.signal.aborted;
+    return {
+      ...{ owner, store, table, epoch, isFenced },
+      log: loggerWith(log, { worker: owner.name, incarnation: owner.incarnation }),
+      mayAct: () => !isFenced() && this.#heartbeat.mayAct(),
+      fence: (why) =>
+        this.#fenced.abort(new Fenced(`Process ${ownerText(owner)} may no longer act: ${why}.`)),
+    };
+  }
+
+  /** G1: the signals of what it holds and runs abort; the stores are not touched any more. */
+  #endFenced(): void {
+    const reason = this.#fenced.signal.reason as Error;
+    const { locks, attempts, incarnation } = this.parts;
+    locks.lose(reason);
+    attempts.abort(reason);
+    incarnation.log.error({ err: reason, handlers: attempts.running }, 'fenced: it may no longer act');
+    this.#forget();
+    void Promise.all([stopParts(this.parts), this.#heartbeat.stop()]);
+  }
+
+  #forget(): void {
+    for (const forget of this.#forgets.splice(0)) forget();
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

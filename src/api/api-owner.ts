@@ -1,0 +1,57 @@
+import type { AcquireOptions, AdHocLock } from './ad-hoc-lock.js';
+import type { ApiIncarnation, ApiOptions } from './api-incarnation.js';
+import type { Resources } from '../resources.js';
+import { Unavailable } from '../errors.js';
+import { startApiIncarnation } from './api-incarnation.js';
+import { checkAcquire } from './check-acquire.js';
+
+/**
+ * This process as an owner: registered when it first needs to be, and anew, as another incarnation, when it was fenced.
+ */
+export class ApiOwner {
+  readonly #open: () => Promise<ApiOptions>;
+  #current: Promise<ApiIncarnation> | null = null;
+  #closed = false;
+
+  constructor(open: () => Promise<ApiOptions>) {
+    this.#open = open;
+  }
+
+  async acquire(resources: Partial<Resources>, options: AcquireOptions): Promise<AdHocLock> {
+    const acquire = checkAcquire(resources, options);
+    acquire.signal?.throwIfAborted();
+    const incarnation = await this.#incarnation();
+    acquire.signal?.throwIfAborted();
+    return incarnation.use(({ locks }) => locks.acquire(acquire));
+  }
+
+  /** Idempotent; waits for what runs at once. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const current = await this.#current?.catch(() => null);
+    await current?.stop();
+  }
+
+  async #incarnation(): Promise<ApiIncarnation> {
+    for (;;) {
+      if (this.#closed) throw new Unavailable('This Holdfast is closed.');
+      const starting = (this.#current ??= this.#start());
+      try {
+        const incarnation = await starting;
+        if (incarnation.mayAct()) return incarnation;
+      } catch (error) {
+        this.#forget(starting);
+        throw error;
+      }
+      this.#forget(starting);
+    }
+  }
+
+  async #start(): Promise<ApiIncarnation> {
+    return startApiIncarnation(await this.#open());
+  }
+
+  #forget(incarnation: Promise<ApiIncarnation>): void {
+    if (this.#current === incarnation) this.#current = null;
+  }
+}

@@ -1,0 +1,72 @@
+import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
+import type { ChildPool } from '../worker/child-pool.js';
+import type { Incarnation } from '../worker/incarnation.js';
+import type { WorkerParts } from '../worker/worker-parts.js';
+import { AdmissionLoop } from '../worker/admission.js';
+import { Attempts } from '../worker/attempts.js';
+import { Claiming } from '../worker/claiming.js';
+import { ComparingWithMemory } from '../worker/comparing-with-memory.js';
+import { Discarding } from '../worker/discarding.js';
+import { attemptPorts, writingParts } from '../worker/worker-parts.js';
+import { AdHocLocks } from './ad-hoc-locks.js';
+import { OwnInserts } from './own-inserts.js';
+import { RequesterLane } from './requester-lane.js';
+
+/** Everything that works for one incarnation of kind `api`: a worker that claims for itself alone. */
+export interface ApiParts extends WorkerParts {
+  discarding: Discarding;
+  inserts: OwnInserts;
+  locks: AdHocLocks;
+}
+
+export function apiParts(incarnation: Incarnation, definitions: LoadedDefinitions): ApiParts {
+  const writing = writingParts(incarnation);
+  const { known, releasing } = writing;
+  const discarding = new Discarding(incarnation, known, releasing);
+  const inserts = new OwnInserts({ incarnation, known, discarding, releasing });
+  const requester = incarnation.owner.incarnation;
+  const admission = new AdmissionLoop(incarnation, { queues: [], names: [], versions: {}, requester });
+  const locks: AdHocLocks = new AdHocLocks({
+    ...{ inserts, discarding, known },
+    mayAct: () => incarnation.mayAct(),
+    wakeAdmission: () => {
+      // Where nobody ever waits here, there is nothing to admit either.
+      admission.start();
+      admission.wake();
+    },
+    wakeClaiming: () => claiming.wake(),
+  });
+  const inDoubt = { add: locks.doubt.bind(locks) };
+  const attempts = new Attempts({
+    ...writing,
+    ports: attemptPorts(incarnation, writing, definitions, 'inline', noChildren),
+    onFree: () => {},
+    onRetry: () => {},
+  });
+  const claiming: Claiming = new Claiming({
+    ...{ incarnation, known, givingBack: inDoubt },
+    lanes: new RequesterLane(requester),
+    freeSlots: () => locks.waiting,
+    begin: (rows) => locks.granted(rows),
+    wakeAdmission: () => admission.wake(),
+  });
+  const comparing = new ComparingWithMemory({
+    ...{ incarnation, known, givingBack: inDoubt },
+    claiming: {
+      quietly: (work) => claiming.quietly(work),
+      get storeClaims() {
+        return claiming.storeClaims + inserts.sent;
+      },
+    },
+    cancel: (tasks) => attempts.cancel(tasks),
+  });
+  return {
+    ...{ ...writing, incarnation, admission, attempts, claiming, comparing, discarding, inserts, locks },
+    listening: null,
+    childrenIfAny: () => null,
+  };
+}
+
+function noChildren(): ChildPool {
+  throw new Error('What runs at once runs inline.');
+}

@@ -1,0 +1,1 @@
+SELECT holdfast.discard_tasks($1::bigint, $2::uuid[]) AS done
