@@ -133,7 +133,7 @@ export class ApiIncarnation {
     await Promise.allSettled(this.#uses);
     // What was under way may have taken one more.
     await locks.end(new Unavailable(closed));
-    await stopInOrder(this.parts, this.#heartbeat, graceMs);
+    await stopInOrder(this.parts, this.#heartbeat, { graceMs, onUnstoppable: () => {} });
   }
 
   #incarnation({ store, table, epoch, log }: ApiOptions, owner: Owner): Incarnation {
