@@ -7,7 +7,7 @@ export type { Isolation, TaskContext, TaskDefinition, TaskOptions } from './task
 export { Unretryable } from './tasks/unretryable.js';
 export type { Task } from './tasks/task.js';
 export type { TaskState } from './store/task-state.js';
-export type { Policies, TaskError } from './store/store.js';
+export type { Policies, TaskError, UniqueMode } from './store/store.js';
 
 export type {
   Dispatch,

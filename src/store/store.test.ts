@@ -11,6 +11,7 @@ import { listingConformance } from './listing.conformance.js';
 import { readingConformance } from './reading.conformance.js';
 import { retryingConformance } from './retrying.conformance.js';
 import { stateMachineProperty } from './state-machine.property.js';
+import { uniqueKeysConformance } from './unique-keys.conformance.js';
 import { workersConformance } from './workers.conformance.js';
 
 function storeConformance(open: () => Promise<OpenStore>): void {
@@ -23,6 +24,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   claimsConformance(open);
   cancelingConformance(open);
   retryingConformance(open);
+  uniqueKeysConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);
