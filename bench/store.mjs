@@ -83,6 +83,7 @@ function newTask(id) {
       needs: {},
       runAt: null,
       parent: null,
+      uniqueKey: null,
     },
     ...{ exclusive: [`repo:${id.slice(-3)}`], shared: ['store'] },
     policies: { ...policies, onWorkerLost: null, timeoutMs: null },

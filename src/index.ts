@@ -8,7 +8,7 @@ export type { Isolation, TaskContext, TaskDefinition, TaskOptions } from './task
 export { Unretryable } from './tasks/unretryable.js';
 export type { Task } from './tasks/task.js';
 export type { TaskState } from './store/task-state.js';
-export type { AttemptOutcome, AttemptRecord, Policies, TaskError } from './store/store.js';
+export type { AttemptOutcome, AttemptRecord, Policies, TaskError, UniqueMode } from './store/store.js';
 
 export type {
   Dispatch,

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { HandlerDispatchOptions } from '../tasks/dispatch/dispatch-signature.js';
 import { InvalidTask } from '../errors.js';
 import { dispatchBatch } from './dispatch-batch.js';
@@ -18,7 +18,7 @@ export interface DispatchFlags extends HandlerDispatchOptions {
 const example = `
 Each line of --batch is one task:
   {"name":"repo.sync","payload":{"repo":7},"exclusive":["repo:7"],"shared":["store"]}
-with "priority", "runAt" and "queue" where needed. All lines are checked before the first task is dispatched: with a
+with "priority", "runAt", "queue", "uniqueKey" and "uniqueMode" where needed. All lines are checked before the first task is dispatched: with a
 bad line nothing is. Then they go in order, 1,000 in one transaction each.
 `;
 
@@ -32,6 +32,13 @@ export function dispatchCommand(): Command {
     .option('--priority <n>', 'larger goes first', integer('--priority', -32_768, 32_767))
     .option('--run-at <time>', 'not before this moment (ISO 8601 with its zone)')
     .option('--queue <name>', 'default: as the task is defined, or "default"')
+    .option('--unique-key <key>', 'nothing is dispatched while a task with this key is there and not over')
+    .addOption(
+      new Option(
+        '--unique-mode <mode>',
+        'what becomes of that one: with replace it is canceled if it waits',
+      ).choices(['keep', 'replace']),
+    )
     .option('--tasks <file>', 'a file that defines tasks: then the payload is checked now', collect)
     .option('--wait', 'wait until it has settled; exit 1 unless it completed')
     .option('--batch <file>', 'dispatch the tasks in a file of JSON lines; - is stdin')

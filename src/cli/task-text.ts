@@ -19,6 +19,7 @@ export function taskText(task: Task): string {
     ['worker', ownerName(task.worker)],
     ['fence', task.fence],
     ['parent', task.parent],
+    ['unique key', task.uniqueKey],
     ['created', timeText(task.createdAt)],
     ['due', task.runAt === null ? null : timeText(task.runAt)],
     ['started', task.startedAt === null ? null : timeText(task.startedAt)],

@@ -56,5 +56,6 @@ async function retryAll(
   const count = await hf.tasks.retry(filter);
   if (json) return await writeJson(count);
   await writeResult(`Retried ${count.retried} ${count.retried === 1 ? 'task' : 'tasks'}.\n`);
-  if (count.refused > 0) await writeNote(`Refused: ${count.refused}, which changed meanwhile.\n`);
+  if (count.refused > 0)
+    await writeNote(`Refused: ${count.refused}, which changed meanwhile or whose unique key is taken.\n`);
 }

@@ -14,6 +14,7 @@ import { listingConformance } from './listing.conformance.js';
 import { readingConformance } from './reading.conformance.js';
 import { retryingConformance } from './retrying.conformance.js';
 import { stateMachineProperty } from './state-machine.property.js';
+import { uniqueKeysConformance } from './unique-keys.conformance.js';
 import { workersConformance } from './workers.conformance.js';
 
 function storeConformance(open: () => Promise<OpenStore>): void {
@@ -28,6 +29,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   retryingConformance(open);
   attemptsConformance(open);
   adHocLocksConformance(open);
+  uniqueKeysConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);

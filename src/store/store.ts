@@ -25,10 +25,13 @@ export interface Store {
   // Dispatch and reading
   /**
    * Inserts tasks in one round trip, in `queryable` when given (a caller's transaction). A task whose id is there
-   * already stays as it is. Throws InvalidTask for what the table cannot hold. `notify`: the commit sends a NOTIFY
-   * on the channel of the namespace.
+   * already stays as it is, and one whose unique key is kept is not inserted: what is there instead is answered. Throws
+   * InvalidTask for what the table cannot hold. `notify`: the commit sends a NOTIFY on the channel of the namespace.
    */
-  insertTasks(tasks: NewTask[], options?: { queryable?: Queryable; notify?: boolean }): Promise<void>;
+  insertTasks(
+    tasks: NewTask[],
+    options?: { queryable?: Queryable; notify?: boolean },
+  ): Promise<TaskInstead[]>;
   getTask(id: string): Promise<TaskRow | null>;
   /** Newest first, without payloads and results. */
   listTasks(filter: TaskFilter): Promise<TaskRow[]>;
@@ -295,6 +298,8 @@ export interface NewTask {
   needs: Record<string, string>;
   runAt: string | null;
   parent: string | null;
+  uniqueKey: string | null;
+  uniqueMode: UniqueMode;
   policies: Policies | null;
 }
 
@@ -305,7 +310,7 @@ export interface InsertRunning {
   epoch: string;
   number: number;
   fence: string;
-  task: Omit<NewTask, 'runAt'>;
+  task: Omit<NewTask, 'runAt' | 'uniqueKey' | 'uniqueMode'>;
   /** An ad-hoc lock of the worker, and no task. */
   lock: boolean;
 }
@@ -319,6 +324,15 @@ export interface LockRequest {
   requester: string;
   number: number;
   lock: Pick<NewTask, 'id' | 'name' | 'queue' | 'exclusive' | 'shared' | 'parent'>;
+}
+
+/** What becomes of an unfinished task that has the key: it stays, or it is canceled if it waits. */
+export type UniqueMode = 'keep' | 'replace';
+
+/** The task that is there in place of one that was to be inserted, or that one itself where it waits no more. */
+export interface TaskInstead {
+  given: string;
+  task: TaskRow;
 }
 
 export interface TaskRow {
@@ -339,6 +353,7 @@ export interface TaskRow {
   fence: string | null;
   worker: Owner | null;
   parent: string | null;
+  uniqueKey: string | null;
   readmitted: boolean;
   runAt: string | null;
   createdAt: string;

@@ -21,6 +21,7 @@ export interface StoredTask {
   worker: string | null;
   worker_name: string | null;
   parent: string | null;
+  unique_key: string | null;
   readmitted: boolean;
   run_at: string | null;
   created_at: string;
@@ -52,6 +53,7 @@ export function taskRow(stored: StoredTask): TaskRow {
     fence: stored.fence,
     worker: ownerOf(stored.worker_name, stored.worker),
     parent: stored.parent,
+    uniqueKey: stored.unique_key,
     readmitted: stored.readmitted,
     runAt: stored.run_at,
     createdAt: stored.created_at,

@@ -27,7 +27,7 @@ export interface RetriedTasks {
 
 export interface RetriedCount {
   retried: number;
-  /** Those that changed meanwhile. */
+  /** Those that changed meanwhile, or whose unique key another task has. */
   refused: number;
 }
 
@@ -138,6 +138,11 @@ function checkFilter(filter: RetryFilter): CheckedFilter {
   return { states, name, limit };
 }
 
-function refusalOf({ id, state }: TaskRow): WrongState {
+function refusalOf({ id, state, uniqueKey }: TaskRow): WrongState {
+  if (uniqueKey !== null && retriableStates.some((one) => one === state)) {
+    return new WrongState(
+      `Task ${id} cannot be retried: another one has its unique key ${shown(uniqueKey)}.`,
+    );
+  }
   return new WrongState(`Task ${id} cannot be retried: it is ${state}, and neither failed nor canceled.`);
 }

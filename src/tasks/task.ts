@@ -27,6 +27,8 @@ export interface Task {
   group: null;
   /** The task whose handler dispatched this one. */
   parent: string | null;
+  /** No other task has it that is not in a final state. */
+  uniqueKey: string | null;
   runAt: string | null;
   createdAt: string;
   startedAt: string | null;
@@ -56,6 +58,7 @@ export function taskOf(row: TaskRow): Task {
     worker: row.worker,
     group: null,
     parent: row.parent,
+    uniqueKey: row.uniqueKey,
     runAt: row.runAt,
     createdAt: row.createdAt,
     startedAt: row.startedAt,

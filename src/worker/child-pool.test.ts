@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { processLives } from '../../test/helpers/process-lives.js';
 import { waitUntil } from '../../test/helpers/wait-until.js';
 import type { PreparedTask } from '../tasks/dispatch/prepare-task.js';
-import { dispatchedTask } from '../tasks/dispatch/dispatched-task.js';
+import type { DispatchedTask } from '../tasks/dispatch/dispatch-signature.js';
+import { dispatchedTasks } from '../tasks/dispatch/dispatched-task.js';
 import type { ChildLogLine, ChildOutcome, ChildPool, ChildPoolOptions, ChildRun } from './child-pool.js';
 import { createChildPool } from './child-pool.js';
 import type { Beater, Heartbeat } from './heartbeat.js';
@@ -51,7 +52,8 @@ function run(pool: ChildPool, name: string, payload: unknown = null): ChildRun &
       log: (line) => void heard.lines.push(line),
       dispatch: (prepared) => {
         heard.dispatched.push(prepared);
-        return Promise.resolve(dispatchedTask(prepared.task));
+        const [task] = dispatchedTasks([prepared], []);
+        return Promise.resolve(task as DispatchedTask);
       },
     },
   );

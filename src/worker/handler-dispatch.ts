@@ -9,7 +9,7 @@ import type {
 import type { LoadedDefinitions, PreparedTask } from '../tasks/dispatch/prepare-task.js';
 import { Fenced, Unavailable } from '../errors.js';
 import { AdmissionWaker } from '../tasks/dispatch/admission-waker.js';
-import { dispatchedTask } from '../tasks/dispatch/dispatched-task.js';
+import { dispatchedTasks } from '../tasks/dispatch/dispatched-task.js';
 import { prepareTask } from '../tasks/dispatch/prepare-task.js';
 
 export interface HandlerDispatchPorts {
@@ -49,11 +49,12 @@ export class HandlerDispatching {
     const { store, mayAct } = this.#ports;
     if (!mayAct()) throw new Fenced('A handler of a worker that may no longer act cannot dispatch.');
     const task = { ...prepared.task, parent };
-    await store.insertTasks([task]).catch((error: unknown) => {
+    const instead = await store.insertTasks([task]).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) throw error;
       return store.insertTasks([task]);
     });
     this.#waker.wake();
-    return dispatchedTask(task);
+    const [dispatched] = dispatchedTasks([{ task }], instead);
+    return dispatched as DispatchedTask;
   }
 }

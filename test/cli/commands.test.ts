@@ -94,9 +94,24 @@ describe('holdfast dispatch', () => {
     expect(task).toEqual({
       ...{ id: uuid, name: 'later', state: 'waiting', queue: 'nobody', payload: { a: 1 } },
       ...{ exclusive: ['x', 'y'], shared: ['z'], priority: -3, entry: 1, attempt: 0, maxAttempts: null },
-      ...{ crashes: 0, fence: null, worker: null, group: null, parent: null },
+      ...{ crashes: 0, fence: null, worker: null, group: null, parent: null, uniqueKey: null },
       ...{ runAt: '2100-01-01T00:00:00.000Z', createdAt: isoTime, startedAt: null, finishedAt: null },
       ...{ progress: [], result: null, error: null, attempts: [] },
+    });
+  });
+
+  it('keeps the task that has the unique key, or replaces it', async () => {
+    const args = ['dispatch', 'keyed', '--queue', 'nobody', '--unique-key', 'k'];
+    const first = (await holdfastJson(args, { env })) as { id: string };
+    expect(first).toMatchObject({ uniqueKey: 'k' });
+    expect((await holdfast(args, { env })).stdout).toBe(`${first.id}\n`);
+    const second = (await holdfastJson([...args, '--unique-mode', 'replace'], { env })) as { id: string };
+    expect(await hf.tasks.get(first.id)).toMatchObject({ state: 'canceled' });
+    const line = JSON.stringify({ name: 'keyed', uniqueKey: 'k', uniqueMode: 'keep' });
+    const batch = ['dispatch', '--batch', '-'];
+    expect(await holdfastJson(batch, { env, stdin: `${line}\n${line}` })).toEqual({
+      dispatched: 2,
+      ids: [second.id, second.id],
     });
   });
 

@@ -32,6 +32,8 @@ export function newTask(task: Partial<NewTask> = {}): NewTask {
     needs: {},
     runAt: null,
     parent: null,
+    uniqueKey: null,
+    uniqueMode: 'keep',
     policies: null,
     ...task,
   };

@@ -57,6 +57,8 @@ CREATE TABLE holdfast.tasks (
   needs jsonb NOT NULL DEFAULT '{}',
   lane text COLLATE "C" NOT NULL GENERATED ALWAYS AS (holdfast.lane_text(queue, name, needs, requester)) STORED,
   parent uuid,
+  -- No two tasks that are not in a final state have the same.
+  unique_key text COLLATE "C",
   worker_name text COLLATE "C",
   fence text COLLATE "C",
   exclusive text[] NOT NULL DEFAULT '{}',
@@ -94,6 +96,7 @@ CREATE TABLE holdfast.tasks (
   CONSTRAINT run_at_is_a_date CHECK (run_at >= '1970-01-01Z' AND run_at < '10000-01-01Z'),
   CONSTRAINT names_fit CHECK (name <> '' AND octet_length(name) <= 1024 AND
     queue <> '' AND octet_length(queue) <= 1024),
+  CONSTRAINT unique_key_fits CHECK (unique_key <> '' AND octet_length(unique_key) <= 1024),
   -- What an index entry can hold, with room for the columns beside it.
   CONSTRAINT lane_fits CHECK (octet_length(lane) <= 2500),
   CONSTRAINT resources_fit CHECK (cardinality(exclusive) + cardinality(shared) <= 1000)
@@ -122,7 +125,7 @@ CREATE INDEX tasks_by_name ON holdfast.tasks (name, state, id);
 CREATE VIEW holdfast.listed_tasks AS
 SELECT
   id, place, worker, created_at, run_at, started_at, finished_at, entry, attempt, crashes, priority, readmitted,
-  state, name, queue, lane, parent, worker_name, fence, exclusive, shared, policies,
+  state, name, queue, lane, parent, unique_key, worker_name, fence, exclusive, shared, policies,
   NULL::jsonb AS payload, progress, NULL::json AS result, error,
   '{}'::json[] AS attempts
 FROM holdfast.tasks;

@@ -41,9 +41,10 @@ BEGIN
 END
 $$;
 
--- Dispatches one task, in the caller's transaction, and returns its id. Policies are written by the worker that
+-- Dispatches one task, in the caller's transaction, and returns its id; or that of the unfinished task that has its
+-- unique key: the mode 'keep' (the default) keeps any, 'replace' cancels one that waits. Policies are written by the worker that
 -- runs it. With notify (the default) the commit sends a NOTIFY, which PREPARE TRANSACTION forbids.
---   HF422: a name, the resources, the priority, the time or the needs are malformed.
+--   HF422: a name, the resources, the priority, the time, the needs, the key or its mode are malformed.
 --   HF413: the payload takes more than 1 MiB as text.
 CREATE FUNCTION holdfast.dispatch(
   name text,
@@ -55,18 +56,27 @@ CREATE FUNCTION holdfast.dispatch(
   run_at timestamptz DEFAULT NULL,
   needs jsonb DEFAULT '{}',
   parent uuid DEFAULT NULL,
-  notify boolean DEFAULT true
+  notify boolean DEFAULT true,
+  unique_key text DEFAULT NULL,
+  unique_mode text DEFAULT 'keep'
 ) RETURNS uuid
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   all_exclusive text[] := holdfast.normal_names(dispatch.exclusive, '{}', 'A resource in "exclusive"');
   all_shared text[] := holdfast.normal_names(dispatch.shared, all_exclusive, 'A resource in "shared"');
+  new_task holdfast.tasks;
   new_id uuid;
 BEGIN
   PERFORM holdfast.check_name(dispatch.name, 'The name of a task');
   PERFORM holdfast.check_name(dispatch.queue, 'The queue');
   PERFORM holdfast.check_needs(dispatch.needs);
+  IF dispatch.unique_key IS NOT NULL THEN
+    PERFORM holdfast.check_name(dispatch.unique_key, 'unique_key');
+  END IF;
+  IF dispatch.unique_mode IS NULL OR dispatch.unique_mode NOT IN ('keep', 'replace') THEN
+    RAISE EXCEPTION 'unique_mode must be "keep" or "replace"; got "%".', dispatch.unique_mode USING ERRCODE = 'HF422';
+  END IF;
   IF cardinality(all_exclusive) + cardinality(all_shared) > 1000 THEN
     RAISE EXCEPTION 'A task names at most 1000 resources; this one names %.',
       cardinality(all_exclusive) + cardinality(all_shared) USING ERRCODE = 'HF422';
@@ -85,12 +95,17 @@ BEGIN
     RAISE EXCEPTION 'The payload takes % bytes; the limit is 1048576.', octet_length(dispatch.payload::text)
       USING ERRCODE = 'HF413', HINT = 'Store the data elsewhere and send where it is.';
   END IF;
-  INSERT INTO holdfast.tasks
-    (name, queue, needs, payload, exclusive, shared, priority, run_at, due, parent)
-  VALUES
-    (dispatch.name, dispatch.queue, dispatch.needs, coalesce(dispatch.payload, 'null'), all_exclusive, all_shared,
-     dispatch.priority, dispatch.run_at, dispatch.run_at IS NULL OR dispatch.run_at <= now(), dispatch.parent)
-  RETURNING tasks.id INTO new_id;
+  new_task.name := dispatch.name;
+  new_task.queue := dispatch.queue;
+  new_task.needs := dispatch.needs;
+  new_task.payload := dispatch.payload;
+  new_task.exclusive := all_exclusive;
+  new_task.shared := all_shared;
+  new_task.priority := dispatch.priority;
+  new_task.run_at := dispatch.run_at;
+  new_task.parent := dispatch.parent;
+  new_task.unique_key := dispatch.unique_key;
+  new_id := holdfast.insert_task(new_task, dispatch.unique_mode = 'replace');
   IF dispatch.notify THEN
     PERFORM pg_notify('holdfast', '');
   END IF;

@@ -1,5 +1,6 @@
 -- Has a task run again that failed or was canceled: with the next entry, at a new place, its attempts and crashes counted
--- anew. Returns the states before and after, which are one where nothing was done; nothing for an unknown id. In the
+-- anew. Returns the states before and after, which are one where nothing was done: in any other state,
+-- or where another unfinished task has its unique key; nothing for an unknown id. In the
 -- caller's transaction. A mark of take_out stays: admission enters the new entry once the hold of the old one is gone.
 CREATE FUNCTION holdfast.retry(id uuid) RETURNS TABLE (before text, after text)
 LANGUAGE plpgsql
@@ -12,8 +13,12 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  after := before;
-  IF before IN ('failed', 'canceled') THEN
+  IF before NOT IN ('failed', 'canceled') THEN
+    after := before;
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  BEGIN
     UPDATE holdfast.tasks t
     SET state = 'waiting', entry = t.entry + 1, place = nextval('holdfast.places'), admitted_epoch = 0,
       attempt = 0, crashes = 0, readmitted = false, finished_at = NULL, error = NULL,
@@ -21,7 +26,9 @@ BEGIN
       due = t.run_at IS NULL OR t.run_at <= now()
     WHERE t.id = retry.id;
     after := 'waiting';
-  END IF;
+  EXCEPTION WHEN unique_violation THEN
+    after := before;
+  END;
   RETURN NEXT;
 END
 $$;

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../store/database.js';
+import type { UniqueMode } from '../../store/store.js';
 import type { TaskDefinition } from '../definition.js';
 import type { Task } from '../task.js';
 
@@ -14,6 +15,13 @@ export interface HandlerDispatchOptions {
   runAt?: Date | string;
   /** Default: the definition's, or `default`. */
   queue?: string;
+  /** At most one task that is not in a final state has it, in the whole namespace; at most 1 KiB. Default: none. */
+  uniqueKey?: string;
+  /**
+   * Where such a task is there already: `keep` answers with it, and dispatches nothing. `replace` cancels it if it
+   * waits; one that runs is kept. Default `keep`.
+   */
+  uniqueMode?: UniqueMode;
 }
 
 export interface TransactionOption {
@@ -23,7 +31,7 @@ export interface TransactionOption {
 
 export interface DispatchOptions extends HandlerDispatchOptions, TransactionOption {}
 
-/** A task just dispatched. The database gives it its `createdAt`; `tasks.get` tells it. */
+/** A task just dispatched, or the one that has its unique key. The database gives it its `createdAt`; `tasks.get` tells it. */
 export type DispatchedTask = Omit<Task, 'createdAt'>;
 
 export interface Dispatch<Options> {

@@ -1,8 +1,26 @@
-import type { NewTask } from '../../store/store.js';
+import type { NewTask, TaskInstead } from '../../store/store.js';
+import type { Task } from '../task.js';
 import type { DispatchedTask } from './dispatch-signature.js';
+import { taskOf } from '../task.js';
 
-/** What is known of a task right after its insert, without reading it back. */
-export function dispatchedTask(task: NewTask): DispatchedTask {
+/** The tasks as they are right after their insert: those that are there instead of one, in its stead. */
+export function dispatchedTasks(
+  prepared: readonly { task: NewTask }[],
+  instead: readonly TaskInstead[],
+): DispatchedTask[] {
+  const others = new Map(instead.map(({ given, task }) => [given, task]));
+  return prepared.map(({ task }) => {
+    const other = others.get(task.id);
+    return other === undefined ? dispatchedTask(task) : withoutCreatedAt(taskOf(other));
+  });
+}
+
+function withoutCreatedAt({ createdAt: _, ...task }: Task): DispatchedTask {
+  return task;
+}
+
+/** What is known of a task without reading it back. */
+function dispatchedTask(task: NewTask): DispatchedTask {
   return {
     id: task.id,
     name: task.name,
@@ -20,6 +38,7 @@ export function dispatchedTask(task: NewTask): DispatchedTask {
     worker: null,
     group: null,
     parent: task.parent,
+    uniqueKey: task.uniqueKey,
     runAt: task.runAt,
     startedAt: null,
     finishedAt: null,

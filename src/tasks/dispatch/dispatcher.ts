@@ -13,7 +13,7 @@ import type { LoadedDefinitions, PreparedTask } from './prepare-task.js';
 import { HoldfastError, InvalidTask, PayloadTooLarge } from '../../errors.js';
 import { refuseUnknownOptions, requireOptions } from '../known-options.js';
 import { AdmissionWaker } from './admission-waker.js';
-import { dispatchedTask } from './dispatched-task.js';
+import { dispatchedTasks } from './dispatched-task.js';
 import { insertInTransaction, insertPrepared } from './insert-tasks.js';
 import { prepareTask } from './prepare-task.js';
 
@@ -46,14 +46,13 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
   async function insert(prepared: PreparedTask[], tx: Queryable | undefined): Promise<DispatchedTask[]> {
     if (prepared.length === 0) return [];
     const backend = await ports.connect();
-    if (tx === undefined) {
-      await insertPrepared(backend, prepared, !backend.canWake);
-      waker.wake();
-    } else {
-      // Nobody here learns of the commit, so the wake-up is part of the transaction.
-      await insertInTransaction(backend, prepared, tx, true);
-    }
-    return prepared.map(({ task }) => dispatchedTask(task));
+    // Of a transaction nobody here learns when it commits, so the wake-up is part of it.
+    const instead =
+      tx === undefined
+        ? await insertPrepared(backend, prepared, !backend.canWake)
+        : await insertInTransaction(backend, prepared, tx, true);
+    if (tx === undefined) waker.wake();
+    return dispatchedTasks(prepared, instead);
   }
 
   async function dispatch(

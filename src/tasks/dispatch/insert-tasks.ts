@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../../store/database.js';
-import type { NewTask, Store } from '../../store/store.js';
+import type { NewTask, Store, TaskInstead } from '../../store/store.js';
 import type { PreparedTask } from './prepare-task.js';
 import { Unavailable } from '../../errors.js';
 
@@ -14,19 +14,20 @@ export interface InsertPorts {
 
 /**
  * Inserts all of the tasks or none; with `notify` the commit wakes admission. Where the reply is lost, they are
- * inserted once more: their ids were made beforehand, so rows that are there already stay as they are. Throws
- * Unavailable where that fails as well; the tasks may exist then.
+ * inserted once more: their ids were made beforehand, so rows that are there already stay as they are. Answers with
+ * what is there in place of those whose keys are kept. Throws Unavailable where that fails as well; the tasks may exist
+ * then.
  */
 export async function insertPrepared(
   ports: InsertPorts,
   prepared: readonly PreparedTask[],
   notify: boolean,
-): Promise<void> {
+): Promise<TaskInstead[]> {
   try {
-    await insertOnce(ports, prepared, notify);
+    return await insertOnce(ports, prepared, notify);
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    await insertOnce(ports, prepared, notify);
+    return insertOnce(ports, prepared, notify);
   }
 }
 
@@ -36,23 +37,26 @@ export async function insertInTransaction(
   prepared: readonly PreparedTask[],
   queryable: Queryable,
   notify: boolean,
-): Promise<void> {
+): Promise<TaskInstead[]> {
   const chunks = chunksOf(prepared);
+  const instead: TaskInstead[] = [];
   for (const [index, tasks] of chunks.entries()) {
-    await store.insertTasks(tasks, { queryable, notify: notify && index === chunks.length - 1 });
+    const last = index === chunks.length - 1;
+    instead.push(...(await store.insertTasks(tasks, { queryable, notify: notify && last })));
   }
+  return instead;
 }
 
 async function insertOnce(
   ports: InsertPorts,
   prepared: readonly PreparedTask[],
   notify: boolean,
-): Promise<void> {
+): Promise<TaskInstead[]> {
   const [tasks, ...others] = chunksOf(prepared);
   if (others.length > 0) {
     return ports.database.transaction((queryable) => insertInTransaction(ports, prepared, queryable, notify));
   }
-  if (tasks !== undefined) await ports.store.insertTasks(tasks, { notify });
+  return tasks === undefined ? [] : ports.store.insertTasks(tasks, { notify });
 }
 
 export function chunksOf(prepared: readonly PreparedTask[]): NewTask[][] {
@@ -72,9 +76,9 @@ export function chunksOf(prepared: readonly PreparedTask[]): NewTask[][] {
   return chunks;
 }
 
-/** Of the names of its resources: a thousand of a KiB each weigh as much as the largest payload. */
-function namesBytes({ exclusive, shared }: NewTask): number {
-  let bytes = 0;
+/** Of the names of its resources: a thousand of a KiB each weigh as much as the largest payload. And of its key. */
+function namesBytes({ exclusive, shared, uniqueKey }: NewTask): number {
+  let bytes = uniqueKey === null ? 0 : Buffer.byteLength(uniqueKey);
   for (const names of [exclusive, shared]) for (const name of names) bytes += Buffer.byteLength(name);
   return bytes;
 }

@@ -84,12 +84,18 @@ describe('prepareTask', () => {
   });
 
   it.each<[string, object, string]>([
-    ['x', { uniqueKey: 'k' }, 'takes no option "uniqueKey"'],
+    ['x', { grouping: 'k' }, 'takes no option "grouping"'],
     ['x', { exclusves: ['k'] }, 'Did you mean "exclusive"?'],
     ['x', { runAt: 'tomorrow' }, 'runAt must be a Date or ISO 8601'],
     ['x', { runAt: '2030-01-31T08:00:00' }, 'runAt must be a Date or ISO 8601'],
     ['x', { runAt: new Date(Number.NaN) }, 'runAt must be a moment'],
     ['x', { runAt: '2030-99-31T08:00:00Z' }, 'runAt must be a moment'],
+    ['x', { uniqueKey: '' }, 'uniqueKey must not be empty'],
+    ['x', { uniqueKey: 'x'.repeat(1_025) }, 'uniqueKey is 1025 bytes long'],
+    ['x', { uniqueKey: 'a\0' }, 'uniqueKey must not contain NUL'],
+    ['x', { uniqueKey: 7 }, 'uniqueKey must be a string'],
+    ['x', { uniqueKey: 'x', uniqueMode: 'drop' }, 'uniqueMode must be "keep" or "replace"; got "drop"'],
+    ['x', { uniqueMode: 'replace' }, 'uniqueMode says what happens with a uniqueKey'],
     ['x', { priority: 0.5 }, 'priority must be an integer'],
     ['x', { queue: '\uD800' }, 'lone surrogate'],
     ['x', { exclusive: [''] }, 'must not be empty'],

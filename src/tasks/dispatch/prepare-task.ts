@@ -10,6 +10,7 @@ import { refuseUnknownOptions } from '../known-options.js';
 import { parsePayload } from '../parse-payload.js';
 import { resourcesOf } from '../resources-of.js';
 import { storableJson } from '../storable-json.js';
+import { shown } from '../../shown.js';
 import { runAtText } from './run-at.js';
 
 /** The definitions that are loaded in this process, by name. */
@@ -21,7 +22,15 @@ export interface PreparedTask {
   bytes: number;
 }
 
-export const handlerDispatchOptions = ['exclusive', 'shared', 'priority', 'runAt', 'queue'] as const;
+const handlerDispatchOptions = [
+  'exclusive',
+  'shared',
+  'priority',
+  'runAt',
+  'queue',
+  'uniqueKey',
+  'uniqueMode',
+] as const;
 
 /**
  * The row of a task that is to be dispatched, with an id made here: inserting it again after a lost reply is
@@ -51,6 +60,7 @@ export async function prepareTask(
     needs: definition?.needs ?? {},
     runAt: options.runAt === undefined ? null : runAtText(options.runAt, `${what}: runAt`),
     parent: from.parent,
+    ...uniqueAtDispatch(options, what),
     policies: definition?.policies ?? null,
   };
   return { task, bytes: Buffer.byteLength(text) };
@@ -63,6 +73,21 @@ function nameOf(target: unknown): string {
   }
   checkName(target, 'The name of a task');
   return target;
+}
+
+function uniqueAtDispatch(
+  { uniqueKey, uniqueMode = 'keep' }: HandlerDispatchOptions,
+  what: string,
+): Pick<NewTask, 'uniqueKey' | 'uniqueMode'> {
+  if (uniqueMode !== 'keep' && uniqueMode !== 'replace') {
+    throw new InvalidTask(`${what}: uniqueMode must be "keep" or "replace"; got ${shown(uniqueMode)}.`);
+  }
+  if (uniqueKey !== undefined) {
+    checkName(uniqueKey, `${what}: uniqueKey`);
+  } else if (uniqueMode === 'replace') {
+    throw new InvalidTask(`${what}: uniqueMode says what happens with a uniqueKey, and there is none.`);
+  }
+  return { uniqueKey: uniqueKey ?? null, uniqueMode };
 }
 
 async function resourcesAtDispatch(
