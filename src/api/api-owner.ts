@@ -1,7 +1,10 @@
 import type { AcquireOptions, AdHocLock } from './ad-hoc-lock.js';
 import type { ApiIncarnation, ApiOptions } from './api-incarnation.js';
 import type { Resources } from '../resources.js';
+import type { DispatchedTask } from '../tasks/dispatch/dispatch-signature.js';
+import type { PreparedTask } from '../tasks/dispatch/prepare-task.js';
 import { Unavailable } from '../errors.js';
+import { taskOf } from '../tasks/task.js';
 import { startApiIncarnation } from './api-incarnation.js';
 import { checkAcquire } from './check-acquire.js';
 
@@ -23,6 +26,17 @@ export class ApiOwner {
     const incarnation = await this.#incarnation();
     acquire.signal?.throwIfAborted();
     return incarnation.use(({ locks }) => locks.acquire(acquire));
+  }
+
+  /** Inserts the task as running and begins to run it. Throws ResourcesBusy, Fenced or Unavailable. */
+  async runNow({ task: { runAt: _, ...task } }: PreparedTask): Promise<DispatchedTask> {
+    const incarnation = await this.#incarnation();
+    return incarnation.use(async ({ inserts, attempts }) => {
+      const row = await inserts.insertRunning({ task, lock: false });
+      attempts.begin([row]);
+      const { createdAt: _createdAt, ...dispatched } = taskOf(row);
+      return dispatched;
+    });
   }
 
   /** Idempotent; waits for what runs at once. */

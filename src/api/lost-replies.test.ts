@@ -203,3 +203,35 @@ test('who is fenced has lost its locks and its waits, and can register anew', as
   await using other = await api.acquire({ exclusive: ['r1'] }, { wait: 0 });
   expect(other.fence > held.fence).toBe(true);
 });
+
+test.each([
+  ['insertRunning', 0],
+  ['claimTasks', '20s'],
+] as const)(
+  'a lock is not given to a process that was fenced before %s was answered',
+  async (method, wait) => {
+    const slow = async (...given: unknown[]): Promise<unknown> => {
+      const answer = await (place.store[method] as (...args: unknown[]) => Promise<unknown>)(...given);
+      const [row] = await place.store.listWorkers({ after: null, limit: 9 });
+      await place.store.reapWorker(row?.incarnation ?? '');
+      await waitUntil(() => place.lines.some(({ message }) => message.startsWith('fenced')), 'it is fenced');
+      return answer;
+    };
+    const api = apiAt(place, { store: overriding(place.store, { [method]: slow }), ttlMs: 1_500 });
+    await expect(api.acquire(r, { wait })).rejects.toMatchObject({ code: 'Fenced' });
+    expect(await place.store.listTasks({ after: null, limit: 9 })).toMatchObject([{ state: 'running' }]);
+  },
+);
+
+test('a hold is released only when its row is gone', async () => {
+  const rows: unknown[] = [];
+  const table = overriding(place.table, {
+    release: async (epoch, holds) => {
+      for (const { task } of holds) rows.push(await place.store.getTask(task));
+      return place.table.release(epoch, holds);
+    },
+  });
+  const api = apiAt(place, { table });
+  await (await api.acquire(r, { wait: 0 })).release();
+  expect(rows).toEqual([null]);
+});

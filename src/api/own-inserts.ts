@@ -12,7 +12,7 @@ import { inCurrentOrNextEpoch } from '../worker/incarnation.js';
 
 /** What is inserted as running: a task, or with `lock` an ad-hoc lock. */
 export interface OwnInsert {
-  task: Omit<NewTask, 'runAt'>;
+  task: Omit<NewTask, 'runAt' | 'uniqueKey' | 'uniqueMode'>;
   lock: boolean;
 }
 

@@ -11,6 +11,7 @@ export interface DispatchFlags extends HandlerDispatchOptions {
   payload?: unknown;
   runAt?: string;
   tasks?: string[];
+  immediate?: boolean;
   wait?: boolean;
   batch?: string;
 }
@@ -40,11 +41,17 @@ export function dispatchCommand(): Command {
       ).choices(['keep', 'replace']),
     )
     .option('--tasks <file>', 'a file that defines tasks: then the payload is checked now', collect)
+    .option('--immediate', 'run it here and now, if all its resources are free; needs --tasks')
     .option('--wait', 'wait until it has settled; exit 1 unless it completed')
     .option('--batch <file>', 'dispatch the tasks in a file of JSON lines; - is stdin')
     .addHelpText('after', example);
   return onInvocation<DispatchFlags>(command, async ({ args: [name], flags, global }) => {
     checkWaitCanEnd(global, flags);
+    if (flags.immediate === true && flags.tasks === undefined) {
+      throw new InvalidTask(
+        '--immediate runs the task in this process: give --tasks, the file that defines it.',
+      );
+    }
     if (flags.batch === undefined) return await dispatchOne(requireName(name), flags, global);
     refuseBesidesBatch(name, flags);
     await dispatchBatch(flags.batch, flags, global);

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Holdfast } from '../holdfast.js';
 import type { GlobalOptions } from './global-options.js';
 import type { DispatchFlags } from './dispatch-command.js';
 import type { TaskDefinition } from '../tasks/definition.js';
@@ -23,6 +25,7 @@ export async function dispatchOne(name: string, flags: DispatchFlags, global: Gl
     // It is dispatched, whether or not it can be read back.
     if (global.json === true) await writeJson(await hf.tasks.get(task.id).catch(() => task));
     else await writeResult(`${task.id}\n`);
+    if (flags.immediate === true) await untilItRunsNoMore(hf, task.id);
   });
 }
 
@@ -31,4 +34,11 @@ function refuseUnknownName(name: string, tasks: TaskDefinition[]): void {
   if (tasks.some((task) => task.name === name)) return;
   const known = tasks.map((task) => JSON.stringify(task.name)).join(', ');
   throw new UnknownTask(`The files given with --tasks define no ${JSON.stringify(name)}, but ${known}.`);
+}
+
+const pollMs = 100;
+
+/** However long it takes: closing would end it after a grace. A retry is for workers. */
+async function untilItRunsNoMore(hf: Holdfast, id: string): Promise<void> {
+  while (['running', 'canceling'].includes((await hf.tasks.get(id)).state)) await delay(pollMs);
 }

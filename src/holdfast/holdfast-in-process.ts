@@ -56,6 +56,7 @@ export class HoldfastInProcess implements Holdfast {
     this.#dispatcher = createDispatcher({
       connect: async () => this.#ready(),
       wakeAdmission: () => backend.wakeAdmission(),
+      runNow: (prepared) => this.#api.runNow(prepared),
       loaded,
     });
     this.dispatch = this.#dispatcher.dispatch;

@@ -8,6 +8,7 @@ export function apiAt(place: Place, given: Partial<ApiOptions> = {}): ApiOwner {
   const { store, table, epoch, definitions, beater, log } = place;
   const options = { store, table, epoch, definitions, beater, log, name: 'web', ttlMs: 3_000 };
   const api = new ApiOwner(async () => ({ ...options, ...given }));
+  place.runNow = (prepared) => api.runNow(prepared);
   place.onClose(() => api.close());
   return api;
 }

@@ -82,6 +82,42 @@ describe('an idle namespace', () => {
   });
 });
 
+describe('holdfast dispatch --immediate', () => {
+  const flags = ['--payload', '{"a":2,"b":3}', '--tasks', taskFile, '--immediate'];
+
+  it('runs the task in the process of the command, which ends with it', async () => {
+    const printed = await holdfast(['dispatch', 'test.add', ...flags], { env });
+    expect(printed).toMatchObject({ status: 0, stderr: '' });
+    const task = await hf.tasks.get(printed.stdout.trim());
+    expect(task).toMatchObject({ state: 'completed', result: { sum: 5 }, attempt: 1 });
+    const waited = await holdfastJson(['dispatch', 'test.add', ...flags, '--wait'], { env });
+    expect(waited).toMatchObject({ state: 'completed', result: { sum: 5 } });
+    expect((await hf.workers.list()).workers).toEqual([]);
+  });
+
+  it('exits 1 where a resource is held, and stores nothing', async () => {
+    const holder = await createHoldfast({
+      database: sharedPostgresUrl(),
+      redis: sharedRedisUrl(),
+      namespace,
+    });
+    await holder.locks.acquire({ exclusive: ['number:2'] }, { wait: 0 });
+    const before = (await hf.tasks.list({ name: 'test.add' })).tasks.length;
+    const { status, stdout, stderr } = await holdfast(['dispatch', 'test.add', ...flags], { env });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('ResourcesBusy: ');
+    expect((await hf.tasks.list({ name: 'test.add' })).tasks).toHaveLength(before);
+    await holder.close();
+  });
+
+  it('is wrong usage without --tasks, and in a batch', async () => {
+    const bare = await holdfast(['dispatch', 'test.add', '--immediate'], { env });
+    expect(bare).toMatchObject({ status: 2, stdout: '' });
+    const batch = await holdfast(['dispatch', '--batch', '-', '--immediate', '--tasks', taskFile], { env });
+    expect(batch).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
 describe('holdfast dispatch', () => {
   it('prints the id alone, or the whole task with --json', async () => {
     const { stdout, stderr, status } = await holdfast(['dispatch', 'later', '--queue', 'nobody'], { env });

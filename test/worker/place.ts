@@ -2,7 +2,7 @@ import type { LockTable } from '../../src/locks/lock-table.js';
 import type { CurrentEpoch } from '../../src/recovery/current-epoch.js';
 import type { Database } from '../../src/store/database.js';
 import type { Store } from '../../src/store/store.js';
-import type { Dispatcher } from '../../src/tasks/dispatch/dispatcher.js';
+import type { Dispatcher, DispatchPorts } from '../../src/tasks/dispatch/dispatcher.js';
 import type { TaskDefinition } from '../../src/tasks/definition.js';
 import type { Beater } from '../../src/worker/heartbeat.js';
 import type { LogLine } from './collecting-logger.js';
@@ -28,6 +28,8 @@ export interface Place {
   epoch: CurrentEpoch;
   /** What a test dispatches with; the definitions may be added later. */
   dispatcher: Dispatcher;
+  /** What runs at once is run by; given by the tests of that. */
+  runNow: DispatchPorts['runNow'];
   definitions: Map<string, TaskDefinition>;
   log: Logger;
   lines: LogLine[];
@@ -90,8 +92,10 @@ async function open(
     dispatcher: createDispatcher({
       connect: async () => ({ store, database, canWake: true }),
       wakeAdmission: () => table.wakeAdmission(),
+      runNow: (prepared) => place.runNow(prepared),
       loaded: definitions,
     }),
+    runNow: () => Promise.reject(new Error('Nothing runs at once here.')),
     onClose: (end) => void ends.push(end),
     close: async () => {
       const [drop, ...others] = kind === 'servers' ? ends : [async () => {}, ...ends];

@@ -29,7 +29,16 @@ export interface TransactionOption {
   tx?: Queryable;
 }
 
-export interface DispatchOptions extends HandlerDispatchOptions, TransactionOption {}
+export interface DispatchOptions extends HandlerDispatchOptions, TransactionOption {
+  /**
+   * Run it here and now, in this process: when all its resources are free and nobody queues for them, else throw
+   * ResourcesBusy. Its definition must be loaded here, run inline and need no versions. Not with `tx` or `runAt`. What is
+   * resolved runs already; `wait` tells its end. Default false.
+   */
+  immediate?: boolean;
+  /** With `immediate`: where it cannot be run here and now, dispatch it like any other task. Default false. */
+  deferred?: boolean;
+}
 
 /** A task just dispatched, or the one that has its unique key. The database gives it its `createdAt`; `tasks.get` tells it. */
 export type DispatchedTask = Omit<Task, 'createdAt'>;

@@ -4,6 +4,7 @@ import { createDispatcher } from './dispatcher.js';
 const dispatcher = createDispatcher({
   connect: () => Promise.reject(new Error('Nothing is to be stored here.')),
   wakeAdmission: async () => {},
+  runNow: () => Promise.reject(new Error('not asked for')),
   loaded: new Map(),
 });
 const bare: unknown = Object.create(null);

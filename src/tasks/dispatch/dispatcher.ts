@@ -8,22 +8,22 @@ import type {
   HandlerDispatchOptions,
   TransactionOption,
 } from './dispatch-signature.js';
+import type { ImmediatePorts } from './immediate.js';
 import type { InsertPorts } from './insert-tasks.js';
 import type { LoadedDefinitions, PreparedTask } from './prepare-task.js';
 import { HoldfastError, InvalidTask, PayloadTooLarge } from '../../errors.js';
 import { refuseUnknownOptions, requireOptions } from '../known-options.js';
 import { AdmissionWaker } from './admission-waker.js';
 import { dispatchedTasks } from './dispatched-task.js';
+import { checkImmediate, runNow } from './immediate.js';
 import { insertInTransaction, insertPrepared } from './insert-tasks.js';
 import { prepareTask } from './prepare-task.js';
 
-export interface DispatchPorts {
+export interface DispatchPorts extends ImmediatePorts {
   /** What tasks are inserted through, when it is ready. */
   connect(): Promise<InsertPorts & { canWake: boolean }>;
   /** Wakes admission through the lock table. Where that is not at hand yet, the insert itself notifies as well. */
   wakeAdmission(): Promise<void>;
-  /** The definitions by name, also those loaded later. */
-  loaded: LoadedDefinitions;
 }
 
 export interface Dispatcher {
@@ -61,9 +61,12 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
     given: DispatchOptions = {},
   ): Promise<DispatchedTask> {
     requireOptions(given, 'dispatch');
-    const { tx, ...options } = given;
+    const { tx, immediate: _immediate, deferred: _deferred, ...options } = given;
     checkTransaction(tx);
+    const when = checkImmediate(given);
     const prepared = await prepareTask(target, payload, options, { loaded: ports.loaded, parent: null });
+    const running = await runNow(ports, prepared, target, when);
+    if (running !== null) return running;
     const [task] = await insert([prepared], tx);
     return task as DispatchedTask;
   }
