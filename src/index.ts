@@ -49,6 +49,7 @@ export {
   UnknownTask,
   UnsafeServer,
   WaitTimeout,
+  WouldDeadlock,
   WrongSchema,
   WrongState,
   WrongTable,

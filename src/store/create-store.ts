@@ -29,6 +29,7 @@ import { settleLostLocks } from './queries/settle-lost-locks.js';
 import { settleLostTask } from './queries/settle-lost-task.js';
 import { settledAmong } from './queries/settled-among.js';
 import { voidInserts } from './queries/void-inserts.js';
+import { waitEdges } from './queries/wait-edges.js';
 import { writePolicies } from './queries/write-policies.js';
 import { writeProgress } from './queries/write-progress.js';
 import { rebuild } from './rebuild.js';
@@ -53,6 +54,7 @@ export function createStore(database: Database, namespace: string): Store {
       insertTasks(queryable === undefined ? run : runOn(queryable, namespace), tasks, notify),
     getTask: taskReader(run),
     listTasks: (filter) => listTasks(run, filter),
+    waitEdges: (ids) => waitEdges(run, ids),
     settledAmong: (ids) => settledAmong(run, ids),
     resourcesInUse: (page) => resourcesInUse(run, page),
 

@@ -39,6 +39,8 @@ export interface Store {
   cancelTask(id: string): Promise<CancelOutcome | null>;
   /** Of the tasks named, those that are in a final state. */
   settledAmong(ids: string[]): Promise<string[]>;
+  /** Of these tasks and locks, what tells who they wait for. */
+  waitEdges(ids: string[]): Promise<WaitEdges[]>;
   /** Distinct resources of unsettled tasks, in order, after a name. */
   resourcesInUse(page: { after: string | null; limit: number }): Promise<string[]>;
 
@@ -316,6 +318,20 @@ export interface TaskRow {
   progress: unknown[];
   result: unknown;
   error: TaskError | null;
+}
+
+export interface WaitEdges {
+  id: string;
+  entry: number;
+  state: TaskState;
+  exclusive: string[];
+  shared: string[];
+  /** Of an ad-hoc lock: the task whose handler asked for it. */
+  parent: string | null;
+  /** Whether it is an ad-hoc lock. */
+  lock: boolean;
+  /** The ad-hoc locks that wait and that its handler asked for. */
+  requests: string[];
 }
 
 export interface TaskFilter {
