@@ -10,6 +10,7 @@ export const errorCodes = {
   LockTimeout: { status: 504, meaning: 'The lock was not granted within the time given.' },
   LockLost: { status: 409, meaning: 'The lock is not held any more, or its holder cannot prove that it is.' },
   ResourcesBusy: { status: 409, meaning: 'A resource is held or waited for by somebody else.' },
+  WouldDeadlock: { status: 409, meaning: 'What is waited for cannot come before who waits for it goes on.' },
   Fenced: { status: 409, meaning: 'This worker may no longer act: it could not prove that it is alive.' },
   DataDirLocked: { status: 500, meaning: 'Another process has the embedded data folder open.' },
   WrongTable: { status: 500, meaning: 'The namespace uses another lock table than the one configured.' },
@@ -92,6 +93,12 @@ export class LockLost extends HoldfastError {
 export class ResourcesBusy extends HoldfastError {
   constructor(message: string) {
     super('ResourcesBusy', message);
+  }
+}
+
+export class WouldDeadlock extends HoldfastError {
+  constructor(message: string) {
+    super('WouldDeadlock', message);
   }
 }
 

@@ -50,6 +50,7 @@ export {
   UnknownTask,
   UnsafeServer,
   WaitTimeout,
+  WouldDeadlock,
   WrongSchema,
   WrongState,
   WrongTable,

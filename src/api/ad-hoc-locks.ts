@@ -1,6 +1,7 @@
 import { v7 } from 'uuid';
 import type { Resources } from '../resources.js';
 import type { LockRequest, TaskEntry, TaskRow } from '../store/store.js';
+import type { HandlerWait } from '../tasks/wait/deadlock-watch.js';
 import type { Discarding } from '../worker/discarding.js';
 import type { KnownHolds } from '../worker/known-holds.js';
 import type { OwnInserts } from './own-inserts.js';
@@ -9,9 +10,11 @@ import { HeldLock } from './held-lock.js';
 import { LockWait } from './lock-wait.js';
 
 export interface AdHocLocksPorts {
-  inserts: OwnInserts;
-  discarding: Discarding;
+  inserts: Pick<OwnInserts, 'insertRunning' | 'request'>;
+  discarding: Pick<Discarding, 'add'>;
   known: KnownHolds;
+  /** Rejects where a handler waits for what cannot come. */
+  refuseDeadlock(wait: HandlerWait, signal: AbortSignal): Promise<void>;
   /** Whether this incarnation can prove right now that it is alive. */
   mayAct(): boolean;
   /** A request waits to be admitted, or one that was given up to be taken out. */
@@ -21,6 +24,8 @@ export interface AdHocLocksPorts {
 }
 
 export interface Acquire extends Resources {
+  /** The task whose handler asks, if one does. */
+  asker: string | null;
   waitMs: number;
   signal: AbortSignal | undefined;
 }
@@ -49,8 +54,8 @@ export class AdHocLocks {
     return this.#waits.size;
   }
 
-  async acquire({ waitMs, signal, exclusive, shared }: Acquire): Promise<HeldLock> {
-    const lock = { id: v7(), name: lockName, queue: lockQueue, exclusive, shared, parent: null };
+  async acquire({ asker, waitMs, signal, exclusive, shared }: Acquire): Promise<HeldLock> {
+    const lock = { id: v7(), name: lockName, queue: lockQueue, exclusive, shared, parent: asker };
     if (waitMs > 0) return this.#wait(lock, waitMs, signal);
     const task = { ...lock, payload: null, priority: 0, needs: {}, policies: null };
     return this.#hold(await this.#ports.inserts.insertRunning({ task, lock: true }));
@@ -122,7 +127,10 @@ export class AdHocLocks {
       wait.sent = true;
       if (requested.status === 'requested') {
         if (wait.state === 'given-up') this.#discard(hold, null);
-        else wakeAdmission();
+        else {
+          wakeAdmission();
+          this.#refuseDeadlock(wait);
+        }
         return;
       }
       // Granted meanwhile, it was there in time.
@@ -132,6 +140,16 @@ export class AdHocLocks {
     } catch (error) {
       wait.giveUp(error);
     }
+  }
+
+  #refuseDeadlock(wait: LockWait): void {
+    const { id, parent } = wait.lock;
+    if (parent === null) return;
+    const over = new AbortController();
+    this.#ports
+      .refuseDeadlock({ waiter: id, asker: parent }, over.signal)
+      .catch((error: unknown) => wait.giveUp(error));
+    wait.granted.catch(() => {}).finally(() => over.abort());
   }
 
   /** The row goes, then the hold; that of a request that waited is taken out by admission. */

@@ -4,6 +4,7 @@ import type { Resources } from '../resources.js';
 import type { DispatchedTask } from '../tasks/dispatch/dispatch-signature.js';
 import type { PreparedTask } from '../tasks/dispatch/prepare-task.js';
 import { Unavailable } from '../errors.js';
+import { currentHandler } from '../handler-context.js';
 import { taskOf } from '../tasks/task.js';
 import { startApiIncarnation } from './api-incarnation.js';
 import { checkAcquire } from './check-acquire.js';
@@ -21,7 +22,7 @@ export class ApiOwner {
   }
 
   async acquire(resources: Partial<Resources>, options: AcquireOptions): Promise<AdHocLock> {
-    const acquire = checkAcquire(resources, options);
+    const acquire = { ...checkAcquire(resources, options), asker: currentHandler()?.task ?? null };
     acquire.signal?.throwIfAborted();
     const incarnation = await this.#incarnation();
     acquire.signal?.throwIfAborted();

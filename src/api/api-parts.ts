@@ -2,11 +2,13 @@ import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
 import type { ChildPool } from '../worker/child-pool.js';
 import type { Incarnation } from '../worker/incarnation.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
+import { refuseDeadlock } from '../tasks/wait/deadlock-watch.js';
 import { AdmissionLoop } from '../worker/admission.js';
 import { Attempts } from '../worker/attempts.js';
 import { Claiming } from '../worker/claiming.js';
 import { ComparingWithMemory } from '../worker/comparing-with-memory.js';
 import { Discarding } from '../worker/discarding.js';
+import { LentSlots } from '../worker/lent-slots.js';
 import { attemptPorts, writingParts } from '../worker/worker-parts.js';
 import { AdHocLocks } from './ad-hoc-locks.js';
 import { OwnInserts } from './own-inserts.js';
@@ -28,6 +30,7 @@ export function apiParts(incarnation: Incarnation, definitions: LoadedDefinition
   const admission = new AdmissionLoop(incarnation, { queues: [], names: [], versions: {}, requester });
   const locks: AdHocLocks = new AdHocLocks({
     ...{ inserts, discarding, known },
+    refuseDeadlock: (wait, signal) => refuseDeadlock(incarnation, wait, signal),
     mayAct: () => incarnation.mayAct(),
     wakeAdmission: () => {
       // Where nobody ever waits here, there is nothing to admit either.
@@ -39,7 +42,10 @@ export function apiParts(incarnation: Incarnation, definitions: LoadedDefinition
   const inDoubt = { add: locks.doubt.bind(locks) };
   const attempts = new Attempts({
     ...writing,
-    ports: attemptPorts(incarnation, writing, definitions, 'inline', noChildren),
+    ports: {
+      ...attemptPorts(incarnation, writing, definitions),
+      ...{ isolation: 'inline', children: noChildren, slots: new LentSlots(() => {}) },
+    },
     onFree: () => {},
     onRetry: () => {},
   });

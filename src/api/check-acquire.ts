@@ -8,7 +8,7 @@ import { timerMs } from '../tasks/check-task-options.js';
 import { refuseUnknownOptions } from '../tasks/known-options.js';
 
 /** What was asked for, with its resources in normal form. Throws InvalidTask. */
-export function checkAcquire(resources: Partial<Resources>, options: AcquireOptions): Acquire {
+export function checkAcquire(resources: Partial<Resources>, options: AcquireOptions): Omit<Acquire, 'asker'> {
   const what = 'locks.acquire';
   refuseUnknownOptions(resources, ['exclusive', 'shared'], what);
   if ((options as unknown) === undefined) throw waitMissing();

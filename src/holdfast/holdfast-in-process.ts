@@ -10,6 +10,7 @@ import type { Worker, WorkerOptions } from './worker.js';
 import { ApiOwner } from '../api/api-owner.js';
 import { defaultWorkerName } from '../configuration.js';
 import { Unavailable } from '../errors.js';
+import { currentHandler } from '../handler-context.js';
 import { cancelTask } from '../tasks/cancel-task.js';
 import { retryingTasks } from '../tasks/retry-tasks.js';
 import { createDispatcher } from '../tasks/dispatch/dispatcher.js';
@@ -19,6 +20,7 @@ import { listTasks } from '../tasks/reading/list-tasks.js';
 import { listWorkers } from '../tasks/reading/list-workers.js';
 import { taskOf } from '../tasks/task.js';
 import { SettlementWatch } from '../tasks/wait/settlement-watch.js';
+import { waitInHandler } from '../tasks/wait/wait-in-handler.js';
 import { rowOf, waitForTask } from '../tasks/wait/wait-for-task.js';
 import { announcementsOf } from './announcements.js';
 import { Hints } from './hints.js';
@@ -83,8 +85,14 @@ export class HoldfastInProcess implements Holdfast {
 
   async wait(id: string, options?: WaitOptions): Promise<Task> {
     const { store } = await this.#ready();
-    this.#watch ??= new SettlementWatch({ store, table: announcementsOf(this.#ports.backend) });
-    return waitForTask({ store, watch: this.#watch }, id, options);
+    const watch = (this.#watch ??= new SettlementWatch({
+      ...{ store, table: announcementsOf(this.#ports.backend) },
+    }));
+    const handler = currentHandler();
+    if (handler === undefined) return waitForTask({ store, watch }, id, options);
+    return waitInHandler(await this.#withTable(), handler, id, (over) =>
+      waitForTask({ store, watch, over }, id, options),
+    );
   }
 
   createWorker(options: WorkerOptions = {}): Worker {

@@ -182,6 +182,28 @@ export function adHocLocksConformance(open: () => Promise<OpenStore>): void {
       await takeOutAll();
     });
 
+    test('who waits for whom is told of tasks and locks, with what a handler asked for', async () => {
+      const { store } = opened;
+      const parent = await insertOne(store);
+      const requests = [requestOf(api, { parent: parent.id }), requestOf(api, { parent: parent.id })];
+      const ids = requests.map(({ lock }) => lock.id).sort();
+      for (const asked of requests) await store.requestLock(asked);
+      const edges = await store.waitEdges([parent.id, ids[0] ?? '', v7()]);
+      const common = { entry: 1, state: 'waiting', exclusive: ['repo:7'], shared: ['store'] };
+      expect(edges).toHaveLength(2);
+      expect(edges).toContainEqual({
+        ...{ ...common, id: parent.id, parent: null, lock: false, requests: ids },
+      });
+      expect(edges).toContainEqual({
+        ...{ ...common, id: ids[0], parent: parent.id, lock: true, requests: [] },
+      });
+      await store.discardTasks(api, ids);
+      expect(await store.waitEdges([parent.id])).toMatchObject([{ requests: [] }]);
+      await takeOutAll();
+      await store.cancelTask(parent.id);
+      await takeOutAll();
+    });
+
     test('what the table cannot hold is InvalidTask, and nothing is inserted', async () => {
       const { store } = opened;
       const names = Array.from({ length: 1_001 }, (_, index) => `r${index}`);

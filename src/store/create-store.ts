@@ -31,6 +31,7 @@ import { settleLostLocks } from './queries/settle-lost-locks.js';
 import { settleLostTask } from './queries/settle-lost-task.js';
 import { settledAmong } from './queries/settled-among.js';
 import { voidInserts } from './queries/void-inserts.js';
+import { waitEdges } from './queries/wait-edges.js';
 import { writePolicies } from './queries/write-policies.js';
 import { writeProgress } from './queries/write-progress.js';
 import { rebuild } from './rebuild.js';
@@ -58,6 +59,7 @@ export function createStore(database: Database, namespace: string): Store {
     cancelTask: (id) => cancelTask(run, id),
     retryTask: (id) => retryTask(run, id),
     retryPage: (page) => retryPage(run, page),
+    waitEdges: (ids) => waitEdges(run, ids),
     settledAmong: (ids) => settledAmong(run, ids),
     resourcesInUse: (page) => resourcesInUse(run, page),
 

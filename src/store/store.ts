@@ -46,6 +46,8 @@ export interface Store {
   retryPage(page: RetryPage): Promise<RetriedPage>;
   /** Of the tasks named, those that are in a final state. */
   settledAmong(ids: string[]): Promise<string[]>;
+  /** Of these tasks and locks, what tells who they wait for. */
+  waitEdges(ids: string[]): Promise<WaitEdges[]>;
   /** Distinct resources of unsettled tasks, in order, after a name. */
   resourcesInUse(page: { after: string | null; limit: number }): Promise<string[]>;
 
@@ -379,6 +381,20 @@ export interface AttemptRecord {
 
 /** `lost`: its worker was. */
 export type AttemptOutcome = 'completed' | 'failed' | 'retried' | 'canceled' | 'given-back' | 'lost';
+
+export interface WaitEdges {
+  id: string;
+  entry: number;
+  state: TaskState;
+  exclusive: string[];
+  shared: string[];
+  /** Of an ad-hoc lock: the task whose handler asked for it. */
+  parent: string | null;
+  /** Whether it is an ad-hoc lock. */
+  lock: boolean;
+  /** The ad-hoc locks that wait and that its handler asked for. */
+  requests: string[];
+}
 
 export interface TaskFilter {
   states?: TaskState[];

@@ -4,6 +4,7 @@ import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
 import type { ChildPool } from './child-pool.js';
 import type { HandlerDispatching } from './handler-dispatch.js';
 import type { Incarnation } from './incarnation.js';
+import type { LentSlots } from './lent-slots.js';
 import type { ProgressWriting } from './progress-writing.js';
 
 /** What the attempts of one worker share. */
@@ -16,6 +17,7 @@ export interface AttemptPorts {
   children(): ChildPool;
   dispatching: HandlerDispatching;
   progress: ProgressWriting;
+  slots: LentSlots;
   /** Never rejects: the worker knows the policies itself, the row needs them only where it is lost. */
   writePolicies(policies: TaskEntry & { policies: Policies }): Promise<void>;
 }

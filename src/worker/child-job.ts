@@ -1,5 +1,6 @@
 import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
 import { HoldfastError } from '../errors.js';
+import { runAsHandler } from '../handler-context.js';
 import { parsePayload } from '../tasks/parse-payload.js';
 import { storableJson } from '../tasks/storable-json.js';
 import type { ChildJobContext } from './child-job-context.js';
@@ -24,7 +25,9 @@ export async function runJob(
     const parsed = await parsePayload(definition, payload);
     if (!parsed.parsed) return unretryable('InvalidTask', `The payload does not fit. ${parsed.problems}`);
     started();
-    return resultOf(await definition.run(parsed.payload, job.context));
+    // The slot is its parent's, and stays taken.
+    const handler = { task: job.context.task.id, lendSlot: () => () => {} };
+    return resultOf(await runAsHandler(handler, () => definition.run(parsed.payload, job.context)));
   } catch (error) {
     return { status: 'failed', error: plainChildError(error) };
   }

@@ -3,6 +3,7 @@ import type { TaskContext, TaskDefinition } from '../tasks/definition.js';
 import type { AttemptPorts } from './attempt-ports.js';
 import type { ChildRequests } from './child-pool.js';
 import type { HandlerEnd } from './handler-end.js';
+import { runAsHandler } from '../handler-context.js';
 import { loggerWith, safeLogger, type Logger } from '../log.js';
 import { taskOf } from '../tasks/task.js';
 import { plainChildError } from './child-error.js';
@@ -48,7 +49,8 @@ function startInline({ ports, definition, row, payload, progress }: HandlerStart
   };
   const run = async (): Promise<HandlerEnd> => {
     try {
-      return completedWith(await definition.run(payload, context));
+      const handler = { task: row.id, lendSlot: () => ports.slots.lend() };
+      return completedWith(await runAsHandler(handler, () => definition.run(payload, context)));
     } catch (thrown) {
       context.log.warn({ err: plainChildError(thrown) }, 'the handler threw');
       return threw(thrown);

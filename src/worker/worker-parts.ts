@@ -1,5 +1,4 @@
 import type { TaskRow } from '../store/store.js';
-import type { Isolation } from '../tasks/definition.js';
 import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
 import type { AttemptPorts } from './attempt-ports.js';
 import type { ChildPool } from './child-pool.js';
@@ -18,6 +17,7 @@ import { GivingBack } from './giving-back.js';
 import { HandlerDispatching } from './handler-dispatch.js';
 import { KnownHolds } from './known-holds.js';
 import { LanesToClaim } from './lanes-to-claim.js';
+import { LentSlots } from './lent-slots.js';
 import { PoliciesWriting } from './policies-writing.js';
 import { ProgressWriting } from './progress-writing.js';
 import { Releasing } from './releasing.js';
@@ -52,16 +52,20 @@ export function workerParts(
   const { known, givingBack } = writing;
   const children = lazyChildren(heartbeat, checked);
   const admission = new AdmissionLoop(incarnation, offer);
+  const slots = new LentSlots(() => claiming.wake());
   const attempts: Attempts = new Attempts({
     ...writing,
-    ports: attemptPorts(incarnation, writing, options.definitions, checked.isolation, children.get),
+    ports: {
+      ...attemptPorts(incarnation, writing, options.definitions),
+      ...{ isolation: checked.isolation, children: children.get, slots },
+    },
     onFree: () => claiming.wake(),
     onRetry: (delayMs) => admission.wakeIn(delayMs),
   });
   const claiming: Claiming = new Claiming({
     ...{ incarnation, known, givingBack },
     lanes: new LanesToClaim(offer, [...options.definitions.values()]),
-    freeSlots: () => concurrency - attempts.running,
+    freeSlots: () => concurrency - attempts.running + slots.lent,
     begin: (rows: TaskRow[]) => attempts.begin(rows),
     wakeAdmission: () => admission.wake(),
     onFirstAnswer: () => options.onReady?.(incarnation.owner),
@@ -99,13 +103,11 @@ export function attemptPorts(
   incarnation: Incarnation,
   { progress }: WritingParts,
   definitions: LoadedDefinitions,
-  isolation: Isolation,
-  children: () => ChildPool,
-): AttemptPorts {
+): Omit<AttemptPorts, 'isolation' | 'children' | 'slots'> {
   const policies = new PoliciesWriting(incarnation);
   const dispatching = new HandlerDispatching({ ...incarnation, loaded: definitions });
   const writePolicies: AttemptPorts['writePolicies'] = (one) => policies.write(one);
-  return { incarnation, definitions, isolation, children, dispatching, progress, writePolicies };
+  return { incarnation, definitions, dispatching, progress, writePolicies };
 }
 
 function lazyChildren(

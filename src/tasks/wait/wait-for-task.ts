@@ -17,6 +17,8 @@ export interface WaitOptions {
 export interface WaitPorts {
   store: Pick<Store, 'getTask'>;
   watch: SettlementWatch;
+  /** Ends the wait when it aborts. */
+  over?: AbortSignal;
 }
 
 /**
@@ -29,6 +31,7 @@ export async function waitForTask(ports: WaitPorts, id: string, options: WaitOpt
   const row = await rowOf(ports.store, id);
   if (finalStates.includes(row.state)) return taskOf(row);
   const end = new AbortController();
+  ports.over?.addEventListener('abort', () => end.abort(ports.over?.reason));
   const settled = untilSettled(ports, row, end.signal);
   if (limitMs === null) return taskOf(await settled);
   const timer = setTimeout(() => end.abort(new WaitTimeout(timeoutMessage(row))), limitMs);
