@@ -85,7 +85,7 @@ function newTask(id) {
       parent: null,
     },
     ...{ exclusive: [`repo:${id.slice(-3)}`], shared: ['store'] },
-    policies: { ...policies, onWorkerLost: null, timeoutMs: null },
+    policies: { ...policies, onWorkerLost: null, timeoutMs: null, rollbackTimeoutMs: null },
   };
 }
 

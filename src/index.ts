@@ -3,11 +3,18 @@ export type { Holdfast, HoldfastOptions, Worker, WorkerOptions } from './holdfas
 export type { ConnectionOptions, PostgresOptions, RedisOptions } from './configuration.js';
 
 export { defineTask } from './tasks/definition.js';
-export type { Isolation, TaskContext, TaskDefinition, TaskOptions } from './tasks/definition.js';
+export type {
+  Isolation,
+  RollbackContext,
+  TaskContext,
+  TaskDefinition,
+  TaskOptions,
+} from './tasks/definition.js';
 export { Unretryable } from './tasks/unretryable.js';
 export type { Task } from './tasks/task.js';
 export type { TaskState } from './store/task-state.js';
-export type { AttemptOutcome, AttemptRecord, Policies, TaskError } from './store/store.js';
+export type { AttemptOutcome, AttemptRecord } from './store/attempt-record.js';
+export type { Policies, TaskError } from './store/store.js';
 
 export type {
   Dispatch,

@@ -19,6 +19,7 @@ import { reapWorker } from './queries/reap-worker.js';
 import { registerWorker } from './queries/register-worker.js';
 import { removeWorker } from './queries/remove-worker.js';
 import { resourcesInUse } from './queries/resources-in-use.js';
+import { rollbacksAmong } from './queries/rollbacks-among.js';
 import { runningOf } from './queries/running-of.js';
 import { servingWorkers } from './queries/serving-workers.js';
 import { cancelTask } from './queries/cancel-task.js';
@@ -57,6 +58,7 @@ export function createStore(database: Database, namespace: string): Store {
     claimTasks: (claim) => claimTasks(run, claim),
     finishTasks: (worker, finishes) => finishTasks(run, worker, finishes),
     giveBackTasks: (worker, tasks) => giveBackTasks(run, worker, tasks),
+    rollbacksAmong: (ids) => rollbacksAmong(run, ids),
     readmitWithResources: (worker, task) => readmitWithResources(run, worker, task),
     writePolicies: (worker, policies) => writePolicies(run, worker, policies),
     writeProgress: (worker, progress) => writeProgress(run, worker, progress),

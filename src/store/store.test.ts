@@ -10,6 +10,8 @@ import { dispatchConformance } from './dispatch.conformance.js';
 import { epochsConformance } from './epochs.conformance.js';
 import { listingConformance } from './listing.conformance.js';
 import { readingConformance } from './reading.conformance.js';
+import { rollingBackConformance } from './rolling-back.conformance.js';
+import { unclaimedRollbacksConformance } from './unclaimed-rollbacks.conformance.js';
 import { stateMachineProperty } from './state-machine.property.js';
 import { workersConformance } from './workers.conformance.js';
 
@@ -23,6 +25,8 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   claimsConformance(open);
   cancelingConformance(open);
   attemptsConformance(open);
+  rollingBackConformance(open);
+  unclaimedRollbacksConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);

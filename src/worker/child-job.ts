@@ -1,5 +1,6 @@
 import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
 import { HoldfastError } from '../errors.js';
+import { callHandler } from './call-handler.js';
 import { parsePayload } from '../tasks/parse-payload.js';
 import { storableJson } from '../tasks/storable-json.js';
 import type { ChildJobContext } from './child-job-context.js';
@@ -8,7 +9,7 @@ import type { JobMessage, SettledOutcome } from './child-messages.js';
 
 /** Runs a job's handler in this process, calling `started` right before it. Never rejects. */
 export async function runJob(
-  { name, payload }: JobMessage,
+  { name, handler, payload }: JobMessage,
   job: ChildJobContext,
   loaded: LoadedDefinitions,
   started: () => void,
@@ -24,7 +25,7 @@ export async function runJob(
     const parsed = await parsePayload(definition, payload);
     if (!parsed.parsed) return unretryable('InvalidTask', `The payload does not fit. ${parsed.problems}`);
     started();
-    return resultOf(await definition.run(parsed.payload, job.context));
+    return resultOf(await callHandler(definition, handler, parsed.payload, job.context));
   } catch (error) {
     return { status: 'failed', error: plainChildError(error) };
   }

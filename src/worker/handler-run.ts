@@ -1,10 +1,11 @@
 import type { TaskRow } from '../store/store.js';
 import type { TaskContext, TaskDefinition } from '../tasks/definition.js';
 import type { AttemptPorts } from './attempt-ports.js';
-import type { ChildRequests } from './child-pool.js';
+import type { ChildRequests, HandlerName } from './child-pool.js';
 import type { HandlerEnd } from './handler-end.js';
 import { loggerWith, safeLogger, type Logger } from '../log.js';
 import { taskOf } from '../tasks/task.js';
+import { callHandler } from './call-handler.js';
 import { plainChildError } from './child-error.js';
 import { childEnd, completedWith, threw } from './handler-end.js';
 
@@ -24,6 +25,7 @@ export interface HandlerRun {
 export interface HandlerStart {
   ports: AttemptPorts;
   definition: TaskDefinition;
+  handler: HandlerName;
   row: TaskRow;
   /** Parsed. */
   payload: unknown;
@@ -35,7 +37,7 @@ export function startHandler(start: HandlerStart): HandlerRun {
   return isolation === 'child' ? startInChild(start) : startInline(start);
 }
 
-function startInline({ ports, definition, row, payload, progress }: HandlerStart): HandlerRun {
+function startInline({ ports, definition, handler, row, payload, progress }: HandlerStart): HandlerRun {
   const controller = new AbortController();
   const context: TaskContext = {
     task: taskOf(row),
@@ -48,7 +50,7 @@ function startInline({ ports, definition, row, payload, progress }: HandlerStart
   };
   const run = async (): Promise<HandlerEnd> => {
     try {
-      return completedWith(await definition.run(payload, context));
+      return completedWith(await callHandler(definition, handler, payload, context));
     } catch (thrown) {
       context.log.warn({ err: plainChildError(thrown) }, 'the handler threw');
       return threw(thrown);
@@ -63,7 +65,7 @@ function startInline({ ports, definition, row, payload, progress }: HandlerStart
   };
 }
 
-function startInChild({ ports, definition, row, progress }: HandlerStart): HandlerRun {
+function startInChild({ ports, definition, handler, row, progress }: HandlerStart): HandlerRun {
   const log = handlerLog(ports, row);
   const requests: ChildRequests = {
     progress,
@@ -71,7 +73,7 @@ function startInChild({ ports, definition, row, progress }: HandlerStart): Handl
     dispatch: (prepared) => ports.dispatching.insert(row.id, prepared),
   };
   const context = { task: taskOf(row), attempt: row.attempt, fence: row.fence ?? '' };
-  const job = { name: definition.name, payload: row.payload, context };
+  const job = { name: definition.name, handler, payload: row.payload, context };
   const child = ports.children().run(job, requests);
   const end = child.outcome.then((outcome) => {
     if (outcome.status === 'not-started') log.error({ err: outcome.error }, 'no child could be started');

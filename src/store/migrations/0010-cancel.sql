@@ -1,5 +1,5 @@
 -- Asks for a task to end without doing its work: one that waits is canceled at once; one that runs is canceled when
--- its worker has stopped it. Returns the states before and after, which are one for a task that is in a final state
+-- its worker has stopped it; one that rolls back for a retry is canceled after that. Returns the states before and after, which are one for a task that is in a final state
 -- or is being canceled already; nothing for an unknown id. In the caller's transaction.
 CREATE FUNCTION holdfast.cancel(id uuid) RETURNS TABLE (before text, after text)
 LANGUAGE plpgsql
@@ -14,10 +14,14 @@ BEGIN
   END IF;
   after := CASE before WHEN 'waiting' THEN 'canceled' WHEN 'running' THEN 'canceling' ELSE before END;
   IF before = 'waiting' THEN
-    UPDATE holdfast.tasks t SET state = after, finished_at = clock_timestamp(), error = NULL, take_out = t.entry
+    UPDATE holdfast.tasks t SET state = after, finished_at = clock_timestamp(), error = NULL, rollback_error = NULL,
+      take_out = t.entry
     WHERE t.id = cancel.id;
   ELSIF before = 'running' THEN
     UPDATE holdfast.tasks t SET state = after WHERE t.id = cancel.id;
+  ELSIF before = 'rolling_back' THEN
+    UPDATE holdfast.tasks t SET outcome = 'canceled', outcome_delay_ms = NULL, error = NULL
+    WHERE t.id = cancel.id AND t.outcome IN ('retry', 'given-back');
   END IF;
   RETURN NEXT;
 END

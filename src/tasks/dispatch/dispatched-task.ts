@@ -27,5 +27,6 @@ export function dispatchedTask(task: NewTask): DispatchedTask {
     result: null,
     error: null,
     attempts: [],
+    rollback: null,
   };
 }
