@@ -86,7 +86,7 @@ function newTask(id) {
       uniqueKey: null,
     },
     ...{ exclusive: [`repo:${id.slice(-3)}`], shared: ['store'] },
-    policies: { ...policies, onWorkerLost: null, timeoutMs: null },
+    policies: { ...policies, onWorkerLost: null, timeoutMs: null, rollbackTimeoutMs: null },
   };
 }
 

@@ -4,11 +4,18 @@ export type { AcquireOptions, AdHocLock } from './api/ad-hoc-lock.js';
 export type { ConnectionOptions, PostgresOptions, RedisOptions } from './configuration.js';
 
 export { defineTask } from './tasks/definition.js';
-export type { Isolation, TaskContext, TaskDefinition, TaskOptions } from './tasks/definition.js';
+export type {
+  Isolation,
+  RollbackContext,
+  TaskContext,
+  TaskDefinition,
+  TaskOptions,
+} from './tasks/definition.js';
 export { Unretryable } from './tasks/unretryable.js';
 export type { Task } from './tasks/task.js';
 export type { TaskState } from './store/task-state.js';
-export type { AttemptOutcome, AttemptRecord, Policies, TaskError, UniqueMode } from './store/store.js';
+export type { AttemptOutcome, AttemptRecord } from './store/attempt-record.js';
+export type { Policies, TaskError, UniqueMode } from './store/store.js';
 
 export type {
   Dispatch,

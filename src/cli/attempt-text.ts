@@ -1,5 +1,5 @@
 import type { Task } from '../tasks/task.js';
-import type { AttemptRecord } from '../store/store.js';
+import type { AttemptRecord } from '../store/attempt-record.js';
 import { durationText, ownerName, timeText } from './texts.js';
 
 /** An attempt in one line: its number, how and when it ended, where it ran. */
@@ -11,6 +11,7 @@ export function attemptText({ attempt, startedAt, endedAt, worker, outcome, erro
   return `${attempt} ${outcome} at ${timeText(endedAt)}${took}${where}${why}`;
 }
 
-export function errorText({ code, message, reason }: NonNullable<Task['error']>): string {
-  return `${code}: ${message}${reason === undefined ? '' : ` (${reason})`}`;
+export function errorText({ code, message, reason, rollback }: NonNullable<Task['error']>): string {
+  const undone = rollback === undefined ? '' : `; its roll-back: ${rollback.code}: ${rollback.message}`;
+  return `${code}: ${message}${undone}${reason === undefined ? '' : ` (${reason})`}`;
 }

@@ -28,6 +28,7 @@ export function taskText(task: Task): string {
     ['progress', task.progress.length === 0 ? null : JSON.stringify(task.progress)],
     ['result', task.result === null ? null : JSON.stringify(task.result)],
     ['error', task.error === null ? null : errorText(task.error)],
+    ['then', task.rollback === null ? null : `${task.rollback.outcome}, by ${timeText(task.rollback.until)}`],
     ...task.attempts.map((record, at): [string, string] => [at === 0 ? 'attempts' : '', attemptText(record)]),
   ];
   return textFields(

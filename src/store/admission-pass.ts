@@ -2,6 +2,7 @@ import type { Database } from './database.js';
 import type { Run } from './run.js';
 import type { Admission } from './store.js';
 import { clearTakeOuts } from './queries/clear-take-outs.js';
+import { endUnclaimedRollbacks } from './queries/end-unclaimed-rollbacks.js';
 import { lanesToAdmit } from './queries/lanes-to-admit.js';
 import { makeDue } from './queries/make-due.js';
 import { markAdmitted } from './queries/mark-admitted.js';
@@ -36,6 +37,7 @@ function admissionOn(run: Run, { pass, epoch }: { pass: string; epoch: string | 
     lanesToAdmit: (inEpoch) => lanesToAdmit(run, inEpoch),
     tasksToAdmit: (request) => tasksToAdmit(run, request),
     markedTakeOuts: (limit) => markedTakeOuts(run, limit),
+    endUnclaimedRollbacks: (limit) => endUnclaimedRollbacks(run, limit),
     clearTakeOuts: (marked) => clearTakeOuts(run, marked),
     markAdmitted: (inEpoch, tasks) => markAdmitted(run, inEpoch, tasks),
   };

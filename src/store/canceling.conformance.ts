@@ -77,7 +77,7 @@ export function cancelingConformance(open: () => Promise<OpenStore>): void {
       const back = await runningTask(store);
       await store.cancelTask(back.id);
       expect(await store.giveBackTasks(back.worker, [{ task: back.id, entry: 1 }])).toEqual([
-        { task: back.id, entry: 1, nextEntry: 'canceled' },
+        { task: back.id, entry: 1, nextEntry: 'canceled', rollsBack: false },
       ]);
       const lost = await runningTask(store, { policies: somePolicies });
       await store.cancelTask(lost.id);

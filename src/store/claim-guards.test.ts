@@ -125,7 +125,7 @@ describe('a claim', () => {
       await expect(claiming).rejects.toMatchObject({ code: 'Unavailable' });
       await untilCallsWait(watch, inSchema('claim_tasks'));
       const given = await opened.store.giveBackTasks(worker, [{ task, entry: 1 }]);
-      expect(given).toEqual([{ task, entry: 1, nextEntry: 2 }]);
+      expect(given).toEqual([{ task, entry: 1, nextEntry: 2, rollsBack: false }]);
       throw new Error('the lock is let go');
     });
     await expect(abandoned).rejects.toThrow('the lock is let go');

@@ -166,17 +166,17 @@ export function claimsConformance(open: () => Promise<OpenStore>): void {
         { task: id, entry: 7 },
       ]);
       expect(given.slice(1, 3)).toEqual([
-        { task: waiting.id, entry: 1, nextEntry: 2 },
-        { task: foreign.id, entry: 1, nextEntry: 'refused' },
+        { task: waiting.id, entry: 1, nextEntry: 2, rollsBack: false },
+        { task: foreign.id, entry: 1, nextEntry: 'refused', rollsBack: false },
       ]);
-      expect(given[0]).toEqual({ task: id, entry: 1, nextEntry: 2 });
-      expect(given[3]).toEqual({ task: id, entry: 7, nextEntry: 'refused' });
+      expect(given[0]).toEqual({ task: id, entry: 1, nextEntry: 2, rollsBack: false });
+      expect(given[3]).toEqual({ task: id, entry: 7, nextEntry: 'refused', rollsBack: false });
       const back = await mustGet(store, id);
       expect(back).toMatchObject({ state: 'waiting', entry: 2, attempt: 0, place: row.place, worker: null });
       expect(await mustGet(store, waiting.id)).toMatchObject({ state: 'waiting', entry: 2, attempt: 0 });
       await store.reapWorker(worker);
       const refused = await store.giveBackTasks(worker, [{ task: waiting.id, entry: 2 }]);
-      expect(refused).toEqual([{ task: waiting.id, entry: 2, nextEntry: 'refused' }]);
+      expect(refused).toEqual([{ task: waiting.id, entry: 2, nextEntry: 'refused', rollsBack: false }]);
     });
 
     test('a task is readmitted with other resources once', async () => {

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenStore } from '../../test/store/open-store.js';
 
 const running = { worker: `1`, worker_name: `'w'`, fence: `'1'`, started_at: `now()`, attempt: `1` };
+const rollingBack = {
+  ...{ state: `'rolling_back'`, attempt: `1`, outcome: `'canceled'`, rollback_until: `now()` },
+};
 
 /** Rows that no state machine leads to. SQL literals by column; the columns left out have their defaults. */
 const illegal: [string, Record<string, string>][] = [
@@ -20,6 +23,18 @@ const illegal: [string, Record<string, string>][] = [
   ['canceling without a worker', { state: `'canceling'` }],
   ['a worker without a name', { ...running, state: `'running'`, worker_name: `NULL` }],
   ['rolling back with a worker and no fence', { state: `'rolling_back'`, worker: `1`, worker_name: `'w'` }],
+  ['rolling back without an outcome', { state: `'rolling_back'`, attempt: `1` }],
+  ['rolling back without a limit', { ...rollingBack, rollback_until: `NULL` }],
+  ['rolling back to an outcome that nobody knows', { ...rollingBack, outcome: `'completed'` }],
+  ['rolling back to a failure without an error', { ...rollingBack, outcome: `'failed'` }],
+  ['rolling back to a cancel after a delay', { ...rollingBack, outcome_delay_ms: `1` }],
+  ['rolling back by nobody since a moment', { ...rollingBack, rollback_started_at: `now()` }],
+  ['rolling back by somebody since no moment', { ...running, ...rollingBack }],
+  ['an outcome that waits for nothing', { ...rollingBack, state: `'waiting'` }],
+  [
+    'completed with a roll-back that failed',
+    { ...running, state: `'completed'`, finished_at: `now()`, rollback_error: `'{}'` },
+  ],
   ['completed and not finished', { ...running, state: `'completed'` }],
   ['completed with an error', { ...running, state: `'completed'`, finished_at: `now()`, error: `'{}'` }],
   ['failed without an error', { ...running, state: `'failed'`, finished_at: `now()` }],
@@ -48,8 +63,9 @@ const legal: [string, Record<string, string>][] = [
   ['waiting', {}],
   ['scheduled', { due: `false`, run_at: `now()` }],
   ['running', { ...running, state: `'running'` }],
-  ['rolling back, claimed by nobody', { state: `'rolling_back'`, attempt: `1` }],
-  ['rolling back, claimed', { ...running, state: `'rolling_back'` }],
+  ['rolling back, claimed by nobody', rollingBack],
+  ['rolling back, claimed', { ...running, ...rollingBack, rollback_started_at: `now()` }],
+  ['rolling back to a retry', { ...rollingBack, outcome: `'retry'`, outcome_delay_ms: `1` }],
   ['completed', { ...running, state: `'completed'`, finished_at: `now()`, result: `'1'` }],
   ['failed', { ...running, state: `'failed'`, finished_at: `now()`, error: `'{}'` }],
   ['canceled before it ran', { state: `'canceled'`, finished_at: `now()` }],

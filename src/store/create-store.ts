@@ -25,6 +25,7 @@ import { requestLock } from './queries/request-lock.js';
 import { resourcesInUse } from './queries/resources-in-use.js';
 import { retryPage } from './queries/retry-page.js';
 import { retryTask } from './queries/retry-task.js';
+import { rollbacksAmong } from './queries/rollbacks-among.js';
 import { runningOf } from './queries/running-of.js';
 import { servingWorkers } from './queries/serving-workers.js';
 import { settleLostLocks } from './queries/settle-lost-locks.js';
@@ -69,6 +70,7 @@ export function createStore(database: Database, namespace: string): Store {
     claimTasks: (claim) => claimTasks(run, claim),
     finishTasks: (worker, finishes) => finishTasks(run, worker, finishes),
     giveBackTasks: (worker, tasks) => giveBackTasks(run, worker, tasks),
+    rollbacksAmong: (ids) => rollbacksAmong(run, ids),
     readmitWithResources: (worker, task) => readmitWithResources(run, worker, task),
     writePolicies: (worker, policies) => writePolicies(run, worker, policies),
     writeProgress: (worker, progress) => writeProgress(run, worker, progress),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenStore } from '../../test/store/open-store.js';
+import type { Finish } from './finish.js';
 import type { Policies, Store } from './store.js';
 import fc from 'fast-check';
 import { claimOf, insertOne, mustGet, openEpoch, register, somePolicies } from '../../test/store/rows.js';
@@ -10,6 +11,9 @@ const policies: (Policies | null)[] = [
   { ...somePolicies, maxAttempts: 2, maxCrashes: 2 },
   { ...somePolicies, maxAttempts: 1, onWorkerLost: 'retry' },
   { ...somePolicies, onWorkerLost: 'fail' },
+  // No roll-back may run at all: whatever nobody has claimed is over.
+  { ...somePolicies, maxAttempts: 2, maxCrashes: 2, rollbackTimeoutMs: 0 },
+  { ...somePolicies, onWorkerLost: 'retry', rollbackTimeoutMs: 0 },
 ];
 
 type Kind =
@@ -25,7 +29,10 @@ type Kind =
   | 'retry by hand'
   | 'reap'
   | 'settle'
-  | 'progress';
+  | 'progress'
+  | 'rolled back'
+  | 'roll-back failed'
+  | 'end unclaimed';
 
 interface Step {
   kind: Kind;
@@ -33,6 +40,8 @@ interface Step {
   worker: number;
   /** Of the task's entry: mostly the right one. */
   entryOffset: number;
+  /** Whether the handler had begun when the attempt ended. */
+  begun: boolean;
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -53,12 +62,14 @@ const step: fc.Arbitrary<Step> = fc.record({
           'retry by hand',
         ] as const),
         ...(['reap', 'settle', 'settle', 'progress'] as const),
+        ...(['rolled back', 'roll-back failed', 'end unclaimed'] as const),
       ),
     },
   ),
   task: fc.nat({ max: 1 }),
   worker: fc.nat({ max: 1 }),
   entryOffset: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.constantFrom(-1, 1)),
+  begun: fc.boolean(),
 });
 
 /** Whatever is called in whatever order: the store answers and keeps what the model of the state machine does. */
@@ -129,6 +140,7 @@ async function ask(
   const entry = entryOf(one, expected);
   const [task = '', worker = ''] = [ids[one.task], workers[one.worker]];
   const error = { code: 'Boom', message: 'boom' };
+  const rollBack = one.begun;
   switch (one.kind) {
     case 'claim':
     case 'claim of another epoch': {
@@ -140,14 +152,21 @@ async function ask(
       return refused === undefined ? 'claimed' : refused.runsHere ? 'runs-here' : 'refused';
     }
     case 'completed':
-      return (await store.finishTasks(worker, [{ task, entry, state: 'completed', result: 1 }]))[0]?.outcome;
+      return finished(store, worker, { task, entry, state: 'completed', result: 1, rollBack });
     case 'failed':
-      return (await store.finishTasks(worker, [{ task, entry, state: 'failed', error }]))[0]?.outcome;
+      return finished(store, worker, { task, entry, state: 'failed', error, rollBack });
     case 'retry':
-      return (await store.finishTasks(worker, [{ task, entry, state: 'retry', error, delayMs: 0 }]))[0]
-        ?.outcome;
+      return finished(store, worker, { task, entry, state: 'retry', error, delayMs: 0, rollBack });
+    case 'rolled back':
+      return finished(store, worker, { task, entry, state: 'rolled-back' });
+    case 'roll-back failed':
+      return finished(store, worker, { task, entry, state: 'rollback-failed', error });
+    case 'end unclaimed':
+      // Those of earlier runs are ended as well.
+      await store.admissionPass((admission) => admission.endUnclaimedRollbacks(1_000));
+      return 'ended';
     case 'give back':
-      return (await store.giveBackTasks(worker, [{ task, entry }]))[0]?.nextEntry;
+      return (await store.giveBackTasks(worker, [{ task, entry, rollBack }]))[0]?.nextEntry;
     case 'readmit': {
       const resources = { exclusive: ['other'], shared: [] };
       const readmitted = await store.readmitWithResources(worker, { task, entry, ...resources });
@@ -174,6 +193,10 @@ async function ask(
   return 'written';
 }
 
+async function finished(store: Store, worker: string, finish: Finish): Promise<unknown> {
+  return (await store.finishTasks(worker, [finish]))[0]?.outcome;
+}
+
 function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
   const entry = entryOf(one, expected);
   const task = expected.tasks[one.task] as model.ModelTask;
@@ -186,9 +209,15 @@ function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
     case 'completed':
     case 'failed':
     case 'retry':
-      return model.finish(expected, task, worker, entry, one.kind);
+      return model.finish(expected, task, worker, entry, one.kind, one.begun);
+    case 'rolled back':
+    case 'roll-back failed':
+      return model.finishRollback(expected, task, worker, entry);
+    case 'end unclaimed':
+      model.endUnclaimed(expected.tasks);
+      return 'ended';
     case 'give back':
-      return model.giveBack(expected, task, worker, entry);
+      return model.giveBack(expected, task, worker, entry, one.begun);
     case 'readmit':
       return model.readmit(expected, task, worker, entry);
     case 'mark':

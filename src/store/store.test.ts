@@ -13,6 +13,8 @@ import { epochsConformance } from './epochs.conformance.js';
 import { listingConformance } from './listing.conformance.js';
 import { readingConformance } from './reading.conformance.js';
 import { retryingConformance } from './retrying.conformance.js';
+import { rollingBackConformance } from './rolling-back.conformance.js';
+import { unclaimedRollbacksConformance } from './unclaimed-rollbacks.conformance.js';
 import { stateMachineProperty } from './state-machine.property.js';
 import { uniqueKeysConformance } from './unique-keys.conformance.js';
 import { workersConformance } from './workers.conformance.js';
@@ -30,6 +32,8 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   attemptsConformance(open);
   adHocLocksConformance(open);
   uniqueKeysConformance(open);
+  rollingBackConformance(open);
+  unclaimedRollbacksConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);

@@ -1,5 +1,7 @@
 import type { Owner } from '../owner.js';
+import type { AttemptRecord, StoredRollback } from './attempt-record.js';
 import type { Queryable } from './database.js';
+import type { Finish, FinishOutcome } from './finish.js';
 import type { TaskState } from './task-state.js';
 
 /**
@@ -60,10 +62,12 @@ export interface Store {
   // The life of a task
   /** The second half of a claim. One autocommit call; must never be repeated after an unknown outcome. */
   claimTasks(claim: { worker: string; epoch: string; claims: Claim[] }): Promise<ClaimOutcome>;
-  /** Final states and retries, each guarded by state, entry and worker. */
+  /** Final states and retries, and the ends of roll-backs, each guarded by state, entry and worker. */
   finishTasks(worker: string, finishes: Finish[]): Promise<FinishOutcome[]>;
-  /** Raises the entry of each task that waits with it, or that this worker runs with it. */
-  giveBackTasks(worker: string, tasks: TaskEntry[]): Promise<GiveBackOutcome[]>;
+  /** Raises the entry of each task that waits with it, or that this worker runs or rolls back with it. */
+  giveBackTasks(worker: string, tasks: GiveBack[]): Promise<GiveBackOutcome[]>;
+  /** Of the tasks named, those that roll back, with their entries. */
+  rollbacksAmong(ids: string[]): Promise<TaskEntry[]>;
   /**
    * Gives back once, with other resources (the full lists, normalised), a running task whose hold lacks some;
    * `refused` the second time.
@@ -152,6 +156,8 @@ export interface AdmissionNeed {
   due: boolean;
   /** Whether there are holds to be taken out. */
   takeOuts: boolean;
+  /** Whether there are roll-backs that nobody has claimed in time. */
+  rollbacksOver: boolean;
   /** Whether no process has the lock of admission just now; null where there is nothing to admit. */
   free: boolean | null;
 }
@@ -180,6 +186,8 @@ export interface Admission {
   markAdmitted(epoch: string, tasks: TaskEntry[]): Promise<RefusedMark[]>;
   /** Tasks that waited with that entry and do not go on: their holds are to be taken out. */
   markedTakeOuts(limit: number): Promise<TaskEntry[]>;
+  /** Ends roll-backs that nobody has claimed in time, and marks their holds to be taken out; returns how many. */
+  endUnclaimedRollbacks(limit: number): Promise<number>;
   /** Says that nothing of these is left in the lock table. */
   clearTakeOuts(marked: TaskEntry[]): Promise<void>;
 }
@@ -210,24 +218,16 @@ export type ClaimOutcome =
   | { status: 'epoch' }
   | { status: 'claimed'; claimed: TaskRow[]; refused: (TaskEntry & { runsHere: boolean })[] };
 
-export type Finish = TaskEntry &
-  (
-    | { state: 'completed'; result: unknown }
-    | { state: 'failed'; error: TaskError }
-    | { state: 'retry'; error: TaskError; delayMs: number }
-  );
-
-/**
- * The state that the task has now: `waiting` for a retry, `canceled` where that was asked for meanwhile. `refused`: the
- * state, the entry or the worker is another by now, or the worker was reaped.
- */
-export interface FinishOutcome extends TaskEntry {
-  outcome: TaskState | 'refused';
+/** `rollBack` as in a finish. */
+export interface GiveBack extends TaskEntry {
+  rollBack?: boolean;
 }
 
 /** `refused`: neither waiting with that entry nor running here with it. `canceled`: it was being canceled, and ends so. */
 export interface GiveBackOutcome extends TaskEntry {
   nextEntry: number | 'canceled' | 'refused';
+  /** Whether it rolls back under its next entry: then its hold must go on under that. */
+  rollsBack: boolean;
 }
 
 export interface RunningTask extends TaskEntry {
@@ -269,6 +269,7 @@ export interface RetryCursor {
 }
 
 export type LostTaskOutcome =
+  /** It waits with that entry, or rolls back with it: its hold goes on under that. */
   | { outcome: 'given-back'; nextEntry: number }
   /** It is in a final state. */
   | { outcome: 'settled' }
@@ -277,7 +278,10 @@ export type LostTaskOutcome =
 export interface TaskError {
   code: string;
   message: string;
+  /** Why, for programs; where the roll-back did not end well, how that ended. */
   reason?: string;
+  /** What the roll-back itself ended with, where it did not end well. */
+  rollback?: { code: string; message: string };
 }
 
 /** The policies of a definition; null where the definition was not loaded at dispatch. */
@@ -287,6 +291,8 @@ export interface Policies {
   backoff: { initialMs: number; maxMs: number };
   onWorkerLost: 'retry' | 'fail' | null;
   timeoutMs: number | null;
+  /** How long a roll-back may take, or nobody claim it; null where there is none. */
+  rollbackTimeoutMs: number | null;
 }
 
 export interface NewTask {
@@ -366,21 +372,9 @@ export interface TaskRow {
   error: TaskError | null;
   /** How its latest attempts ended, at most 20, the oldest first. Empty where tasks are listed. */
   attempts: AttemptRecord[];
+  /** Of a task that rolls back; else null. */
+  rollback: StoredRollback | null;
 }
-
-/** How one attempt of a task ended, or the roll-back after it. */
-export interface AttemptRecord {
-  /** Counts from 1. One that was given back is not counted: the next has its number again. */
-  attempt: number;
-  startedAt: string | null;
-  endedAt: string;
-  worker: Owner | null;
-  outcome: AttemptOutcome;
-  error: { code: string; message: string; reason?: string } | null;
-}
-
-/** `lost`: its worker was. */
-export type AttemptOutcome = 'completed' | 'failed' | 'retried' | 'canceled' | 'given-back' | 'lost';
 
 export interface WaitEdges {
   id: string;

@@ -1,4 +1,5 @@
-import type { AttemptRecord, Policies, TaskError, TaskRow } from './store.js';
+import type { AttemptRecord, StoredRollback } from './attempt-record.js';
+import type { Policies, TaskError, TaskRow } from './store.js';
 import type { TaskState } from './task-state.js';
 
 /** A row of the table tasks, or of the view listed_tasks, as both adapters return it. */
@@ -31,6 +32,11 @@ export interface StoredTask {
   result: unknown;
   error: TaskError | null;
   attempts: AttemptRecord[];
+  outcome: StoredRollback['outcome'] | null;
+  outcome_delay_ms: string | null;
+  rollback_until: string | null;
+  rollback_started_at: string | null;
+  rollback_error: (TaskError & { reason: string }) | null;
 }
 
 /** Field by field: claims make thousands of them a second, and spreading costs ten times as much. */
@@ -61,9 +67,29 @@ export function taskRow(stored: StoredTask): TaskRow {
     finishedAt: stored.finished_at,
     progress: stored.progress,
     result: stored.result,
-    error: stored.error,
+    error: withRollback(stored),
     attempts: stored.attempts,
+    rollback: rollbackOf(stored),
   };
+}
+
+/** Beside what the attempt ended with; a canceled task, or one that was given back, has no error of its own. */
+function withRollback({ error, rollback_error: rollback }: StoredTask): TaskError | null {
+  if (rollback === null) return error;
+  const { code, message, reason } = rollback;
+  const own = error ?? { code: 'RollbackFailed', message: 'The roll-back of the task did not end well.' };
+  return { ...own, reason, rollback: { code, message } };
+}
+
+function rollbackOf(stored: StoredTask): StoredRollback | null {
+  const {
+    outcome,
+    outcome_delay_ms: delayMs,
+    rollback_until: until,
+    rollback_started_at: startedAt,
+  } = stored;
+  if (outcome === null || until === null) return null;
+  return { outcome, delayMs: delayMs === null ? null : Number(delayMs), until, startedAt };
 }
 
 /** The constraint worker_has_name has both or neither. */

@@ -19,6 +19,8 @@ interface CheckedOptions {
 
 interface UncheckedOptions {
   run?: unknown;
+  rollback?: unknown;
+  rollbackTimeout?: unknown;
   resources?: unknown;
   payload?: { '~standard'?: { validate?: unknown } | null } | null;
 }
@@ -37,6 +39,8 @@ const taskOptions = [
   'queue',
   'priority',
   'run',
+  'rollback',
+  'rollbackTimeout',
 ] as const;
 
 /** The longest delay that a timer of Node keeps. */
@@ -65,6 +69,10 @@ export function checkTaskOptions<Input, Output, Result>(
       backoff: checkBackoff(options.backoff ?? {}, task),
       onWorkerLost: oneOf(options.onWorkerLost, ['retry', 'fail'], `${task}: onWorkerLost`),
       timeoutMs: options.timeout === undefined ? null : timerMs(options.timeout, `${task}: timeout`, 1),
+      rollbackTimeoutMs:
+        options.rollback === undefined
+          ? null
+          : timerMs(options.rollbackTimeout ?? '1m', `${task}: rollbackTimeout`, 1),
     },
   };
 }
@@ -80,8 +88,14 @@ export function checkPriority(priority: unknown, task: string): number {
 }
 
 function checkFunctions(options: object, task: string): void {
-  const { run, resources, payload } = options as UncheckedOptions;
+  const { run, rollback, rollbackTimeout, resources, payload } = options as UncheckedOptions;
   if (typeof run !== 'function') throw new InvalidTask(`${task}: run must be a function.`);
+  if (rollback !== undefined && typeof rollback !== 'function') {
+    throw new InvalidTask(`${task}: rollback must be a function.`);
+  }
+  if (rollback === undefined && rollbackTimeout !== undefined) {
+    throw new InvalidTask(`${task}: rollbackTimeout is the limit of a rollback, and there is none.`);
+  }
   if (resources !== undefined && typeof resources !== 'function') {
     throw new InvalidTask(`${task}: resources must be a function of the payload.`);
   }

@@ -21,6 +21,7 @@ describe('defineTask', () => {
         backoff: { initialMs: 1_000, maxMs: 300_000 },
         onWorkerLost: null,
         timeoutMs: null,
+        rollbackTimeoutMs: null,
       },
     });
   });
@@ -33,6 +34,8 @@ describe('defineTask', () => {
       maxCrashes: 1,
       backoff: { initial: '10m' },
       timeout: '1.5s',
+      rollback: () => {},
+      rollbackTimeout: '2m',
       onWorkerLost: 'retry',
       isolation: 'child',
       needs: { ffmpeg: '>=6' },
@@ -51,6 +54,7 @@ describe('defineTask', () => {
       backoff: { initialMs: 600_000, maxMs: 600_000 },
       onWorkerLost: 'retry',
       timeoutMs: 1_500,
+      rollbackTimeoutMs: 120_000,
     });
   });
 
@@ -58,7 +62,11 @@ describe('defineTask', () => {
     [{ name: '' }, 'The name of a task must not be empty'],
     [{ name: 'a\0' }, 'must not contain NUL'],
     [{ run: undefined }, 'run must be a function'],
-    [{ rollback: run }, 'takes no option "rollback"'],
+    [{ rolback: run }, 'Did you mean "rollback"?'],
+    [{ rollback: 'no' }, 'rollback must be a function'],
+    [{ rollback: run, rollbackTimeout: 'soon' }, 'rollbackTimeout'],
+    [{ rollback: run, rollbackTimeout: 0 }, 'rollbackTimeout must be 1 ms … 24 days'],
+    [{ rollbackTimeout: '1m' }, 'there is none'],
     [{ maxAttempt: 2 }, 'Did you mean "maxAttempts"?'],
     [{ maxAttempts: 0 }, 'maxAttempts must be an integer'],
     [{ maxAttempts: 1.5 }, 'maxAttempts must be an integer'],

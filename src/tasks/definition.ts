@@ -41,6 +41,14 @@ export interface TaskOptions<Input = unknown, Output = Input, Result = unknown> 
   priority?: number;
   /** Does the work. Its result is stored and must be JSON. Throwing fails the attempt. */
   run(payload: Output, context: TaskContext): Promise<Result> | Result;
+  /**
+   * Undoes what an attempt left behind that began and has not completed: it failed, was canceled or given back, or its
+   * worker was lost. It runs under the locks of the attempt, on any worker; only then the task ends or is retried. It
+   * may run more than once, and after an attempt that had done nothing yet. Default: none.
+   */
+  rollback?(payload: Output, context: RollbackContext): Promise<void> | void;
+  /** How long the roll-back may take, from the end of the attempt. Default 1m; at most 24 days. */
+  rollbackTimeout?: Duration;
 }
 
 /** A task that can be dispatched and run. Made by defineTask; every default is filled in. */
@@ -55,6 +63,8 @@ export interface TaskDefinition<Input = unknown, Output = unknown, Result = unkn
   readonly payload: StandardSchemaV1<Input, Output> | null;
   resources(payload: Output): Partial<Resources>;
   run(payload: Output, context: TaskContext): Promise<Result> | Result;
+  /** Does nothing where there is none: its policies tell. */
+  rollback(payload: Output, context: RollbackContext): Promise<void> | void;
 }
 
 /** What a handler is given besides its payload. */
@@ -74,6 +84,9 @@ export interface TaskContext {
   /** Adds the task, its name and attempt to every line. */
   readonly log: Logger;
 }
+
+/** What a roll-back is given besides the payload. */
+export type RollbackContext = Pick<TaskContext, 'task' | 'signal' | 'fence' | 'progress' | 'log'>;
 
 const brand = Symbol.for('holdfast.task');
 
@@ -98,6 +111,7 @@ export function defineTask<Input, Output, Result>(
     payload: options.payload ?? null,
     resources: options.resources === undefined ? () => ({}) : (payload) => options.resources?.(payload) ?? {},
     run: (payload, context) => options.run(payload, context),
+    rollback: (payload, context) => options.rollback?.(payload, context),
   };
   Object.defineProperty(definition, brand, { value: true });
   return Object.freeze(definition);

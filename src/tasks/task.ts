@@ -1,5 +1,6 @@
 import type { Owner } from '../owner.js';
-import type { AttemptRecord, TaskError, TaskRow } from '../store/store.js';
+import type { AttemptRecord, StoredRollback } from '../store/attempt-record.js';
+import type { TaskError, TaskRow } from '../store/store.js';
 import type { TaskState } from '../store/task-state.js';
 
 /** A task as every front end shows it. Timestamps are ISO 8601 in UTC; ids and fences are strings. */
@@ -38,6 +39,8 @@ export interface Task {
   error: TaskError | null;
   /** How its latest attempts ended, at most 20, the oldest first. */
   attempts: AttemptRecord[];
+  /** While it rolls back: what becomes of it then, and until when the roll-back has time. */
+  rollback: Pick<StoredRollback, 'outcome' | 'until'> | null;
 }
 
 export function taskOf(row: TaskRow): Task {
@@ -67,5 +70,6 @@ export function taskOf(row: TaskRow): Task {
     result: row.result,
     error: row.error,
     attempts: row.attempts,
+    rollback: row.rollback === null ? null : { outcome: row.rollback.outcome, until: row.rollback.until },
   };
 }

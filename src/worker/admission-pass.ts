@@ -57,8 +57,10 @@ export async function admissionPass(
     // Last, and entered by a later pass: a claim would not see before the commit that the time has come.
     const due = await admission.makeDue(tasksPerPass);
     const tookOut = await takeOutMarked(table, admission, epoch);
+    // After the take-outs: where this pass dies, these roll back still, and their locks must not be gone.
+    const over = await admission.endUnclaimedRollbacks(tasksPerPass);
     // What the holds that are gone made room for comes in with the next pass.
-    const more = due > 0 || tookOut > 0;
+    const more = due > 0 || tookOut > 0 || over > 0;
     return more ? { ...admitted, next: admitted.next ?? firstPlace } : admitted;
   });
   return outcome === 'busy-elsewhere' ? { status: 'busy-elsewhere' } : outcome;

@@ -57,6 +57,7 @@ test('tasks are admitted in order of place, a batch a pass, until none is left',
     lanes: [],
     due: false,
     takeOuts: false,
+    rollbacksOver: false,
     free: null,
   });
   const [lock] = await place.table.inspectLocks(epoch, ['r'], 1_000);
@@ -98,6 +99,7 @@ test('a pass that died after entering is finished by the next one', async () => 
     lanes: [],
     due: false,
     takeOuts: false,
+    rollbacksOver: false,
     free: null,
   });
 });

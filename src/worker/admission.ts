@@ -119,8 +119,10 @@ export class AdmissionLoop {
 
   /** The lanes of others are for their own polls: each lane that is served has somebody who asks. */
   async #need(epoch: string): Promise<'nothing' | 'needed' | 'busy-elsewhere'> {
-    const { lanes, due, takeOuts, free } = await this.#incarnation.store.admissionNeeded(epoch);
-    if (!due && !takeOuts && servedLanes(lanes, [this.#own]).length === 0) return 'nothing';
+    const { lanes, due, takeOuts, rollbacksOver, free } =
+      await this.#incarnation.store.admissionNeeded(epoch);
+    const anybodys = due || takeOuts || rollbacksOver;
+    if (!anybodys && servedLanes(lanes, [this.#own]).length === 0) return 'nothing';
     return free === true ? 'needed' : 'busy-elsewhere';
   }
 

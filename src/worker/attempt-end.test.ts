@@ -9,6 +9,7 @@ const policies = {
   backoff: { initialMs: 1_000, maxMs: 10_000 },
   onWorkerLost: null,
   timeoutMs: null,
+  rollbackTimeoutMs: null,
 };
 const failed = { end: 'failed', error, unretryable: false } as const;
 

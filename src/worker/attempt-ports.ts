@@ -18,6 +18,6 @@ export interface AttemptPorts {
   dispatching: HandlerDispatching;
   progress: ProgressWriting;
   slots: LentSlots;
-  /** Never rejects: the worker knows the policies itself, the row needs them only where it is lost. */
-  writePolicies(policies: TaskEntry & { policies: Policies }): Promise<void>;
+  /** Never rejects. Resolves with whether they are stored: the row needs them where this worker is lost. */
+  writePolicies(policies: TaskEntry & { policies: Policies }): Promise<boolean>;
 }

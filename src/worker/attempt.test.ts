@@ -8,7 +8,12 @@ import { Attempt } from './attempt.js';
 
 const row = {
   ...{ id: 'id', name: 'job', entry: 4, attempt: 1, payload: null, exclusive: [], shared: [], fence: '1' },
-  ...{ readmitted: false, policies: defineTask({ name: 'job', maxAttempts: 2, run: () => {} }).policies },
+  ...{
+    readmitted: false,
+    attempts: [],
+    rollback: null,
+    policies: defineTask({ name: 'job', maxAttempts: 2, run: () => {} }).policies,
+  },
 } as unknown as TaskRow;
 
 function attemptIn(outcome: ChildOutcome, ports: Partial<AttemptPorts> = {}): Attempt {

@@ -2,22 +2,17 @@ import type { Policies, TaskEntry, TaskRow } from '../store/store.js';
 import type { TaskDefinition } from '../tasks/definition.js';
 import type { AttemptEnd } from './attempt-end.js';
 import type { AttemptPorts } from './attempt-ports.js';
-import type { HandlerEnd } from './handler-end.js';
-import type { HandlerRun } from './handler-run.js';
 import { InvalidTask } from '../errors.js';
 import { shown } from '../shown.js';
 import { parsePayload } from '../tasks/parse-payload.js';
 import { resourcesOf } from '../tasks/resources-of.js';
 import { finishOf } from './attempt-end.js';
 import { timedOut } from './handler-end.js';
-import { startHandler } from './handler-run.js';
-import { HandlerStop } from './handler-stop.js';
 import { lacksResources } from './lacking-resources.js';
+import { LimitedHandler } from './limited-handler.js';
 import { plainError } from './plain-outcome.js';
-import { ProgressLines } from './progress-lines.js';
 
 /** From the signal to SIGTERM for a child, in milliseconds. */
-const timeoutGraceMs = 2_000;
 const cancelGraceMs = 5_000;
 const stopGraceMs = 5_000;
 
@@ -28,9 +23,7 @@ export class Attempt {
   readonly row: TaskRow;
   readonly hold: TaskEntry;
   readonly #ports: AttemptPorts;
-  readonly #progress = new ProgressLines();
-  #handler: HandlerRun | null = null;
-  #stop: HandlerStop | null = null;
+  #handler: LimitedHandler | null = null;
   #canceled = false;
   #stopped = false;
 
@@ -48,13 +41,13 @@ export class Attempt {
   /** The task is to be stopped: its handler is asked to end, or not begun. */
   cancel(): void {
     this.#canceled = true;
-    this.#stop?.stop(new DOMException('The task was canceled.', 'AbortError'), cancelGraceMs);
+    this.#handler?.stop(new DOMException('The task was canceled.', 'AbortError'), cancelGraceMs);
   }
 
   /** Its worker stops: its handler is asked to end, or not begun, and is given back where it does not complete. */
   stop(): void {
     this.#stopped = true;
-    this.#stop?.stop(new DOMException('The worker stops.', 'AbortError'), stopGraceMs);
+    this.#handler?.stop(new DOMException('The worker stops.', 'AbortError'), stopGraceMs);
   }
 
   /** Kills the handler where it runs in a child. */
@@ -71,12 +64,13 @@ export class Attempt {
         return this.#failed('UnknownTask', message);
       }
       const policies = await this.#policies(definition);
+      if (policies === null) return { end: 'not-run', after: 'move' };
       const ready = await this.#prepare(definition);
       if (!ready.ready) return ready.end;
       // G1: the last moment to find that the worker's time has passed, after a freeze for example.
       if (!this.#ports.incarnation.mayAct()) return { end: 'fenced' };
-      if (this.#canceled) return { end: 'stopped', after: 'release' };
-      if (this.#stopped) return { end: 'stopped', after: 'move' };
+      if (this.#canceled) return { end: 'stopped', after: 'release', rollBack: false };
+      if (this.#stopped) return { end: 'stopped', after: 'move', rollBack: false };
       return await this.#handle(definition, policies, ready.payload);
     } catch (error) {
       this.#ports.incarnation.log.error({ err: error, ...this.hold }, 'an attempt broke off');
@@ -84,11 +78,14 @@ export class Attempt {
     }
   }
 
-  /** Those of the row; a row that was dispatched where the definition was not loaded is given the definition's. */
-  async #policies(definition: TaskDefinition): Promise<Policies> {
+  /**
+   * Those of the row; a row that was dispatched where the definition was not loaded is given the definition's. null
+   * where they could not be stored and must be: whoever finds this worker lost reads in them that there is a roll-back.
+   */
+  async #policies({ policies }: TaskDefinition): Promise<Policies | null> {
     if (this.row.policies !== null) return this.row.policies;
-    await this.#ports.writePolicies({ ...this.hold, policies: definition.policies });
-    return definition.policies;
+    const written = await this.#ports.writePolicies({ ...this.hold, policies });
+    return written || policies.rollbackTimeoutMs === null ? policies : null;
   }
 
   /** Parses the payload and checks that the hold has what the definition needs. */
@@ -126,34 +123,24 @@ export class Attempt {
 
   async #handle(definition: TaskDefinition, policies: Policies, payload: unknown): Promise<AttemptEnd> {
     const { incarnation, progress } = this.#ports;
-    const handler = startHandler({
-      ports: this.#ports,
-      definition,
-      row: this.row,
-      payload,
-      progress: (update) => {
-        this.#progress.add(update);
-        progress.changed(this.hold, this.#progress);
-      },
-    });
+    const { timeoutMs } = policies;
+    const start = { ports: this.#ports, definition, handler: 'run', row: this.row, payload } as const;
+    const reason = `The attempt took longer than ${timeoutMs} ms.`;
+    const limit = timeoutMs === null ? null : ({ ms: timeoutMs, from: 'handler', reason } as const);
+    const handler = new LimitedHandler(start, limit);
     this.#handler = handler;
-    const stop = new HandlerStop(handler);
-    this.#stop = stop;
-    const limit: TimeLimit = { timer: undefined, passed: false };
-    void handler.started.then(() => limitTime(limit, stop, policies.timeoutMs));
     const end = await handler.end;
-    clearTimeout(limit.timer);
-    stop.ended();
     // Where only time has passed, the store decides about what is written now: it refuses a reaped worker.
     if (incarnation.isFenced()) return { end: 'fenced' };
     if (end === 'not-started') return { end: 'not-run', after: 'move' };
-    if (this.#stopped && end.end === 'failed' && !limit.passed) return { end: 'stopped', after: 'move' };
+    const rollBack = handler.begun && policies.rollbackTimeoutMs !== null;
+    if (this.#stopped && end.end === 'failed' && !handler.timedOut) {
+      return { end: 'stopped', after: 'move', rollBack };
+    }
     await progress.flush(this.hold);
-    return this.#finished(policies, limit.passed ? timedOut(policies.timeoutMs ?? 0) : end);
-  }
-
-  #finished(policies: Policies, end: HandlerEnd): AttemptEnd {
-    return { end: 'finished', finish: finishOf(this.hold, this.row.attempt, policies, end) };
+    const over = handler.timedOut ? timedOut(timeoutMs ?? 0) : end;
+    const finish = finishOf(this.hold, this.row.attempt, policies, over);
+    return { end: 'finished', finish: { ...finish, rollBack } };
   }
 
   /** Without a retry: another attempt would fail alike. */
@@ -163,20 +150,4 @@ export class Attempt {
       finish: { ...this.hold, state: 'failed', error: plainError({ code, message }) },
     };
   }
-}
-
-interface TimeLimit {
-  timer: NodeJS.Timeout | undefined;
-  passed: boolean;
-}
-
-function limitTime(limit: TimeLimit, stop: HandlerStop, timeoutMs: number | null): void {
-  if (timeoutMs === null || stop.over) return;
-  limit.timer = setTimeout(() => {
-    limit.passed = true;
-    stop.stop(
-      new DOMException(`The attempt took longer than ${timeoutMs} ms.`, 'TimeoutError'),
-      timeoutGraceMs,
-    );
-  }, timeoutMs);
 }

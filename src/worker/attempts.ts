@@ -6,6 +6,7 @@ import type { GivingBack } from './giving-back.js';
 import type { KnownHolds } from './known-holds.js';
 import type { Releasing } from './releasing.js';
 import { Attempt } from './attempt.js';
+import { Rollback } from './rollback.js';
 
 export interface AttemptsOptions {
   ports: AttemptPorts;
@@ -22,10 +23,13 @@ export interface AttemptsOptions {
 /** After a child could not be started, in milliseconds, its slot stays taken: the next may fail alike. */
 const notRunPauseMs = 1_000;
 
-/** The attempts of one worker that have not come to an end. */
+/** What a claim of this worker began: an attempt, or the roll-back of one. */
+type Begun = Attempt | Rollback;
+
+/** The attempts and roll-backs of one worker that have not come to an end. */
 export class Attempts {
   readonly #options: AttemptsOptions;
-  readonly #running = new Map<Attempt, Promise<void>>();
+  readonly #running = new Map<Begun, Promise<void>>();
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
@@ -38,7 +42,8 @@ export class Attempts {
 
   begin(rows: readonly TaskRow[]): void {
     for (const row of rows) {
-      const attempt = new Attempt(row, this.#options.ports);
+      const { ports } = this.#options;
+      const attempt = row.state === 'rolling_back' ? new Rollback(row, ports) : new Attempt(row, ports);
       this.#options.known.remember(attempt.hold, 'running');
       this.#running.set(attempt, this.#go(attempt));
     }
@@ -70,24 +75,25 @@ export class Attempts {
     await Promise.all(this.#running.values());
   }
 
-  async #go(attempt: Attempt): Promise<void> {
+  async #go(attempt: Begun): Promise<void> {
     await this.#conclude(attempt, await attempt.run());
     this.#running.delete(attempt);
     this.#options.onFree();
   }
 
-  async #conclude(attempt: Attempt, end: AttemptEnd): Promise<void> {
+  async #conclude(attempt: Begun, end: AttemptEnd): Promise<void> {
     const { finishing, givingBack, releasing, onRetry } = this.#options;
     switch (end.end) {
       case 'finished':
         await finishing.finish(end.finish);
         if (end.finish.state === 'retry') onRetry(end.finish.delayMs);
+        else if (attempt.row.rollback?.delayMs != null) onRetry(attempt.row.rollback.delayMs);
         return;
       case 'readmitted':
         releasing.add([{ ...attempt.hold, settled: false, waits: true }]);
         return;
       case 'stopped':
-        givingBack.add([attempt.hold], end.after);
+        givingBack.add([{ ...attempt.hold, rollBack: end.rollBack }], end.after);
         return;
       case 'not-run':
         givingBack.add([attempt.hold], end.after);

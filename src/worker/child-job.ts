@@ -1,6 +1,7 @@
 import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
 import { HoldfastError } from '../errors.js';
 import { runAsHandler } from '../handler-context.js';
+import { callHandler } from './call-handler.js';
 import { parsePayload } from '../tasks/parse-payload.js';
 import { storableJson } from '../tasks/storable-json.js';
 import type { ChildJobContext } from './child-job-context.js';
@@ -9,7 +10,7 @@ import type { JobMessage, SettledOutcome } from './child-messages.js';
 
 /** Runs a job's handler in this process, calling `started` right before it. Never rejects. */
 export async function runJob(
-  { name, payload }: JobMessage,
+  { name, handler, payload }: JobMessage,
   job: ChildJobContext,
   loaded: LoadedDefinitions,
   started: () => void,
@@ -26,8 +27,10 @@ export async function runJob(
     if (!parsed.parsed) return unretryable('InvalidTask', `The payload does not fit. ${parsed.problems}`);
     started();
     // The slot is its parent's, and stays taken.
-    const handler = { task: job.context.task.id, lendSlot: () => () => {} };
-    return resultOf(await runAsHandler(handler, () => definition.run(parsed.payload, job.context)));
+    const caller = { task: job.context.task.id, lendSlot: () => () => {} };
+    return resultOf(
+      await runAsHandler(caller, () => callHandler(definition, handler, parsed.payload, job.context)),
+    );
   } catch (error) {
     return { status: 'failed', error: plainChildError(error) };
   }

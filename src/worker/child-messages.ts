@@ -1,11 +1,11 @@
 import type { DispatchedTask } from '../tasks/dispatch/dispatch-signature.js';
 import type { PreparedTask } from '../tasks/dispatch/prepare-task.js';
-import type { ChildContext, ChildError, ChildLogLine } from './child-pool.js';
+import type { ChildContext, ChildError, ChildLogLine, HandlerName } from './child-pool.js';
 
 /** To a child, in this order: `load`, then one job after the other; `end` when it is no longer needed. */
 export type ToChild =
   | { type: 'load'; taskFiles: string[]; watchdogAddress: string }
-  | { type: 'job'; job: number; name: string; payload: unknown; context: ChildContext }
+  | { type: 'job'; job: number; name: string; handler: HandlerName; payload: unknown; context: ChildContext }
   | { type: 'abort'; job: number; reason: string }
   | { type: 'answer'; job: number; id: number; answer: Answer }
   | { type: 'end' };

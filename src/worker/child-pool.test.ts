@@ -46,7 +46,7 @@ function run(pool: ChildPool, name: string, payload: unknown = null): ChildRun &
   const heard: Heard = { progress: [], lines: [], dispatched: [] };
   const task = { id: '018f', name } as never;
   const running = pool.run(
-    { name, payload, context: { task, attempt: 2, fence: '0042' } },
+    { name, handler: 'run', payload, context: { task, attempt: 2, fence: '0042' } },
     {
       progress: (value) => void heard.progress.push(value),
       log: (line) => void heard.lines.push(line),
@@ -222,7 +222,12 @@ describe('a child process', () => {
 
   test('is killed when it sends a message that is refused', async () => {
     const refusing = poolOf().run(
-      { name: 'report', payload: null, context: { task: {} as never, attempt: 1, fence: '' } },
+      {
+        name: 'report',
+        handler: 'run',
+        payload: null,
+        context: { task: {} as never, attempt: 1, fence: '' },
+      },
       {
         progress: () => {
           throw new Error('too large');

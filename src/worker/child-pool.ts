@@ -17,10 +17,14 @@ export interface ChildPool {
   stop(): Promise<void>;
 }
 
+/** Which of a definition's two handlers. */
+export type HandlerName = 'run' | 'rollback';
+
 /** All plain data: it travels to the child as JSON. */
 export interface ChildJob {
   /** The name of the task's definition. */
   name: string;
+  handler: HandlerName;
   /** As stored: the child parses it with the definition's schema. */
   payload: unknown;
   context: ChildContext;

@@ -1,7 +1,9 @@
-import type { Finish, FinishOutcome } from '../store/store.js';
+import type { Finish } from '../store/finish.js';
 import type { Incarnation } from './incarnation.js';
+import type { GivingBack } from './giving-back.js';
 import type { OverHold, Releasing } from './releasing.js';
 import { Unavailable } from '../errors.js';
+import { isRollback } from './attempt-end.js';
 import { onLoopError } from './incarnation.js';
 import { holdKey } from './known-holds.js';
 import { Loop } from './loop.js';
@@ -20,12 +22,18 @@ const finishesPerCall = 500;
 export class Finishing {
   readonly #incarnation: Incarnation;
   readonly #releasing: Releasing;
+  readonly #givingBack: Pick<GivingBack, 'goesOn' | 'goesOnOrIsOver'>;
   readonly #pending = new Map<string, PendingFinish>();
   readonly #loop: Loop;
 
-  constructor(incarnation: Incarnation, releasing: Releasing) {
+  constructor(
+    incarnation: Incarnation,
+    releasing: Releasing,
+    givingBack: Pick<GivingBack, 'goesOn' | 'goesOnOrIsOver'>,
+  ) {
     this.#incarnation = incarnation;
     this.#releasing = releasing;
+    this.#givingBack = givingBack;
     this.#loop = new Loop({
       poll: () => this.#round(),
       onError: onLoopError(incarnation.log, 'finishing tasks'),
@@ -68,12 +76,19 @@ export class Finishing {
     const { store, owner } = this.#incarnation;
     const finishes = batch.map(({ finish }) => finish);
     const outcomes = await store.finishTasks(owner.incarnation, finishes);
-    const refused = outcomes.some(({ outcome }) => outcome === 'refused');
+    const refused = finishes.filter((_, index) => outcomes[index]?.outcome === 'refused');
     // Refused by a worker that is not reaped, the attempt is over: an earlier call did it whose reply was lost.
-    if (refused && (await store.beat(owner.incarnation)) === 'reaped') {
+    if (refused.length > 0 && (await store.beat(owner.incarnation)) === 'reaped') {
       return this.#incarnation.fence('it was reaped');
     }
-    this.#releasing.add(outcomes.map((outcome, index) => overHoldOf(outcome, finishes[index])));
+    await this.#givingBack.goesOnOrIsOver(refused.map(overIfRefused));
+    for (const { task, entry, outcome } of outcomes) {
+      if (outcome === 'rolling_back') this.#givingBack.goesOn({ task, entry }, entry + 1);
+      else if (outcome !== 'refused') {
+        const waits = outcome === 'waiting';
+        this.#releasing.add([{ task, entry, settled: !waits, waits }]);
+      }
+    }
     for (const { finish, resolve } of batch) {
       this.#pending.delete(holdKey(finish));
       resolve();
@@ -97,15 +112,21 @@ export class Finishing {
   }
 
   async #writeWithoutContent(pending: PendingFinish, cause: unknown): Promise<void> {
-    const { task, entry } = pending.finish;
+    const { finish } = pending;
+    const { task, entry } = finish;
     this.#incarnation.log.error({ err: cause, task, entry }, 'the end of an attempt cannot be stored');
     const error = { code: 'InvalidTask', message: 'What the attempt ended with cannot be stored.' };
-    await this.#write([{ ...pending, finish: { task, entry, state: 'failed', error } }]);
+    const plain: Finish = isRollback(finish)
+      ? { task, entry, state: 'rollback-failed', error }
+      : { task, entry, state: 'failed', error, rollBack: finish.rollBack === true };
+    await this.#write([{ ...pending, finish: plain }]);
   }
 }
 
-/** Where it was refused, an earlier call wrote what was to be written, unless the task was canceled meanwhile. */
-function overHoldOf({ task, entry, outcome }: FinishOutcome, finish: Finish | undefined): OverHold {
-  const waits = outcome === 'refused' ? finish?.state === 'retry' : outcome === 'waiting';
-  return { task, entry, settled: !waits, waits };
+/** An earlier call wrote what was to be written, unless the task was canceled meanwhile. */
+function overIfRefused(finish: Finish): OverHold {
+  const { task, entry, state } = finish;
+  // After a roll-back it does the one or the other; those who wait look for themselves.
+  if (isRollback(finish)) return { task, entry, settled: true, waits: true };
+  return { task, entry, settled: state !== 'retry', waits: state === 'retry' };
 }

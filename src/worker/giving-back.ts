@@ -1,8 +1,8 @@
 import type { Move } from '../locks/lock-table.js';
-import type { TaskEntry } from '../store/store.js';
+import type { GiveBack as StoreGiveBack, TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { KnownHolds } from './known-holds.js';
-import type { Releasing } from './releasing.js';
+import type { OverHold, Releasing } from './releasing.js';
 import { inCurrentEpoch, onLoopError } from './incarnation.js';
 import { holdKey } from './known-holds.js';
 import { Loop } from './loop.js';
@@ -13,7 +13,7 @@ import { Loop } from './loop.js';
  */
 export type AfterGiveBack = 'move' | 'release';
 
-type GiveBack = TaskEntry & { after: AfterGiveBack };
+type GiveBack = StoreGiveBack & { after: AfterGiveBack };
 
 const tasksPerCall = 500;
 
@@ -53,13 +53,34 @@ export class GivingBack {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
   }
 
-  add(tasks: readonly TaskEntry[], after: AfterGiveBack): void {
-    for (const { task, entry } of tasks) {
-      const giveBack = { task, entry, after };
+  add(tasks: readonly StoreGiveBack[], after: AfterGiveBack): void {
+    for (const { task, entry, rollBack = false } of tasks) {
+      const giveBack = { task, entry, after, rollBack };
       this.#known.remember(giveBack, 'giving-back');
       this.#raises.set(holdKey(giveBack), giveBack);
     }
     this.#wake();
+  }
+
+  /** The store has raised its entry to this one, and under it the task keeps its locks: it is to be rolled back. */
+  goesOn({ task, entry }: TaskEntry, nextEntry: number): void {
+    this.#known.remember({ task, entry }, 'giving-back');
+    this.#moves.set(holdKey({ task, entry }), { task, entry, nextEntry, owner: this.#incarnation.owner });
+    this.#wake();
+  }
+
+  /**
+   * Holds whose entries are over for this worker, by a call whose reply was lost. G1: where the task is to be rolled back
+   * now, its locks must not be let go; all others are released.
+   */
+  async goesOnOrIsOver(holds: readonly OverHold[]): Promise<void> {
+    const rollbacks = await this.#incarnation.store.rollbacksAmong(holds.map(({ task }) => task));
+    const entries = new Map(rollbacks.map(({ task, entry }) => [task, entry]));
+    for (const hold of holds) {
+      const entry = entries.get(hold.task) ?? 0;
+      if (entry > hold.entry) this.goesOn(hold, entry);
+      else this.#releasing.add([hold]);
+    }
   }
 
   #wake(): void {
@@ -70,18 +91,17 @@ export class GivingBack {
     const batch = [...this.#raises.values()].slice(0, tasksPerCall);
     if (batch.length === 0) return Infinity;
     const { store, owner, log } = this.#incarnation;
-    const tasks = batch.map(({ task, entry }) => ({ task, entry }));
-    const outcomes = await store.giveBackTasks(owner.incarnation, tasks);
-    const nextEntries = new Map(outcomes.map((outcome) => [holdKey(outcome), outcome.nextEntry]));
+    const outcomes = await store.giveBackTasks(owner.incarnation, batch);
+    const given = new Map(outcomes.map((outcome) => [holdKey(outcome), outcome]));
     const refused: GiveBack[] = [];
     const canceled: GiveBack[] = [];
     for (const giveBack of batch) {
-      const nextEntry = nextEntries.get(holdKey(giveBack));
+      const { nextEntry, rollsBack = false } = given.get(holdKey(giveBack)) ?? {};
       if (nextEntry === 'canceled') canceled.push(giveBack);
       else if (typeof nextEntry !== 'number') refused.push(giveBack);
       else {
         log.info({ ...giveBack, nextEntry }, 'gave a task back');
-        this.#raised(giveBack, nextEntry);
+        this.#raised(giveBack, nextEntry, rollsBack);
       }
     }
     this.#canceled(canceled);
@@ -90,11 +110,11 @@ export class GivingBack {
     return 0;
   }
 
-  #raised(giveBack: GiveBack, nextEntry: number): void {
+  #raised(giveBack: GiveBack, nextEntry: number, rollsBack: boolean): void {
     const { task, entry, after } = giveBack;
     this.#raises.delete(holdKey(giveBack));
-    if (after === 'release') this.#releasing.add([{ task, entry, settled: false, waits: true }]);
-    else this.#moves.set(holdKey(giveBack), { task, entry, nextEntry, owner: this.#incarnation.owner });
+    if (after === 'move' || rollsBack) this.goesOn(giveBack, nextEntry);
+    else this.#releasing.add([{ task, entry, settled: false, waits: true }]);
   }
 
   #canceled(canceled: GiveBack[]): void {
@@ -103,14 +123,15 @@ export class GivingBack {
   }
 
   /**
-   * Refused by a worker that is not reaped, (task, entry) is over: its hold is released. The hold of a reaped one
-   * belongs to whoever sweeps it.
+   * Refused by a worker that is not reaped, (task, entry) is over. The hold of a reaped one belongs to whoever sweeps it.
    */
   async #afterRefusal(refused: GiveBack[]): Promise<void> {
     const { store, owner } = this.#incarnation;
     if ((await store.beat(owner.incarnation)) === 'reaped') return this.#incarnation.fence('it was reaped');
+    await this.goesOnOrIsOver(
+      refused.map(({ task, entry }) => ({ task, entry, settled: false, waits: true })),
+    );
     for (const giveBack of refused) this.#raises.delete(holdKey(giveBack));
-    this.#releasing.add(refused.map(({ task, entry }) => ({ task, entry, settled: false, waits: true })));
   }
 
   async #move(): Promise<number> {

@@ -7,7 +7,7 @@ import { silentLogger } from '../log.js';
 import { defineTask } from '../tasks/definition.js';
 import { startHandler } from './handler-run.js';
 
-const row = { id: 'id', name: 'job', attempt: 1, fence: '1' } as unknown as TaskRow;
+const row = { id: 'id', name: 'job', attempt: 1, fence: '1', rollback: null } as unknown as TaskRow;
 
 function refuse(): never {
   throw new TypeError('not for you');
@@ -20,7 +20,7 @@ function endOf(thrown: unknown, log: Logger): Promise<HandlerEnd | 'not-started'
   };
   const ports = { isolation: 'inline', incarnation: { log }, dispatching: { of: () => {} } };
   const definition = defineTask({ name: 'job', run });
-  const start = { definition, row, payload: null, progress: () => {} };
+  const start = { definition, handler: 'run', row, payload: null, progress: () => {} } as const;
   return startHandler({ ...start, ports: ports as unknown as AttemptPorts }).end;
 }
 

@@ -1,11 +1,12 @@
 import type { TaskRow } from '../store/store.js';
 import type { TaskContext, TaskDefinition } from '../tasks/definition.js';
 import type { AttemptPorts } from './attempt-ports.js';
-import type { ChildRequests } from './child-pool.js';
+import type { ChildRequests, HandlerName } from './child-pool.js';
 import type { HandlerEnd } from './handler-end.js';
 import { runAsHandler } from '../handler-context.js';
 import { loggerWith, safeLogger, type Logger } from '../log.js';
 import { taskOf } from '../tasks/task.js';
+import { callHandler } from './call-handler.js';
 import { plainChildError } from './child-error.js';
 import { childEnd, completedWith, threw } from './handler-end.js';
 
@@ -25,6 +26,7 @@ export interface HandlerRun {
 export interface HandlerStart {
   ports: AttemptPorts;
   definition: TaskDefinition;
+  handler: HandlerName;
   row: TaskRow;
   /** Parsed. */
   payload: unknown;
@@ -36,7 +38,7 @@ export function startHandler(start: HandlerStart): HandlerRun {
   return isolation === 'child' ? startInChild(start) : startInline(start);
 }
 
-function startInline({ ports, definition, row, payload, progress }: HandlerStart): HandlerRun {
+function startInline({ ports, definition, handler, row, payload, progress }: HandlerStart): HandlerRun {
   const controller = new AbortController();
   const context: TaskContext = {
     task: taskOf(row),
@@ -49,8 +51,10 @@ function startInline({ ports, definition, row, payload, progress }: HandlerStart
   };
   const run = async (): Promise<HandlerEnd> => {
     try {
-      const handler = { task: row.id, lendSlot: () => ports.slots.lend() };
-      return completedWith(await runAsHandler(handler, () => definition.run(payload, context)));
+      const caller = { task: row.id, lendSlot: () => ports.slots.lend() };
+      return completedWith(
+        await runAsHandler(caller, () => callHandler(definition, handler, payload, context)),
+      );
     } catch (thrown) {
       context.log.warn({ err: plainChildError(thrown) }, 'the handler threw');
       return threw(thrown);
@@ -65,7 +69,7 @@ function startInline({ ports, definition, row, payload, progress }: HandlerStart
   };
 }
 
-function startInChild({ ports, definition, row, progress }: HandlerStart): HandlerRun {
+function startInChild({ ports, definition, handler, row, progress }: HandlerStart): HandlerRun {
   const log = handlerLog(ports, row);
   const requests: ChildRequests = {
     progress,
@@ -73,7 +77,7 @@ function startInChild({ ports, definition, row, progress }: HandlerStart): Handl
     dispatch: (prepared) => ports.dispatching.insert(row.id, prepared),
   };
   const context = { task: taskOf(row), attempt: row.attempt, fence: row.fence ?? '' };
-  const job = { name: definition.name, payload: row.payload, context };
+  const job = { name: definition.name, handler, payload: row.payload, context };
   const child = ports.children().run(job, requests);
   const end = child.outcome.then((outcome) => {
     if (outcome.status === 'not-started') log.error({ err: outcome.error }, 'no child could be started');

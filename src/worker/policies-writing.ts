@@ -11,16 +11,18 @@ type TaskPolicies = TaskEntry & { policies: Policies };
 export class PoliciesWriting {
   readonly #incarnation: Incarnation;
   readonly #calls = new OneAtATime();
+  readonly #failed = new Set<TaskPolicies>();
   #next: TaskPolicies[] = [];
 
   constructor(incarnation: Incarnation) {
     this.#incarnation = incarnation;
   }
 
-  /** Never rejects: the row needs its policies only where this worker is lost. */
-  async write(policies: TaskPolicies): Promise<void> {
+  /** Never rejects. Resolves with whether they are stored: the row needs its policies where this worker is lost. */
+  async write(policies: TaskPolicies): Promise<boolean> {
     this.#next.push(policies);
     await this.#calls.run(() => this.#writeNext());
+    return !this.#failed.delete(policies);
   }
 
   async #writeNext(): Promise<void> {
@@ -31,6 +33,7 @@ export class PoliciesWriting {
     try {
       await store.writePolicies(owner.incarnation, batch);
     } catch (error) {
+      for (const policies of batch) this.#failed.add(policies);
       log.warn({ err: error, tasks: batch.map(({ task }) => task) }, 'policies could not be stored');
     }
   }

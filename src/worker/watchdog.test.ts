@@ -144,7 +144,12 @@ describe('a worker process that is frozen for longer than its TTL', () => {
 });
 
 describe('no task code is loaded', () => {
-  const marked = { name: 'marked', payload: null, context: { task: {} as never, attempt: 1, fence: '1' } };
+  const marked = {
+    name: 'marked',
+    handler: 'run' as const,
+    payload: null,
+    context: { task: {} as never, attempt: 1, fence: '1' },
+  };
   const requests = { progress: () => {}, log: () => {}, dispatch: () => Promise.reject(new Error('No.')) };
   const taskFiles = [fileURLToPath(new URL('child-fixtures/marks-at-import.mjs', import.meta.url))];
   let mark: string;

@@ -95,7 +95,7 @@ export function writingParts(incarnation: Incarnation): WritingParts {
   const known = new KnownHolds();
   const releasing = new Releasing(incarnation, known);
   const givingBack = new GivingBack(incarnation, known, releasing);
-  const finishing = new Finishing(incarnation, releasing);
+  const finishing = new Finishing(incarnation, releasing, givingBack);
   return { known, releasing, givingBack, finishing, progress: new ProgressWriting(incarnation) };
 }
 

@@ -132,7 +132,7 @@ describe('holdfast dispatch', () => {
       ...{ exclusive: ['x', 'y'], shared: ['z'], priority: -3, entry: 1, attempt: 0, maxAttempts: null },
       ...{ crashes: 0, fence: null, worker: null, group: null, parent: null, uniqueKey: null },
       ...{ runAt: '2100-01-01T00:00:00.000Z', createdAt: isoTime, startedAt: null, finishedAt: null },
-      ...{ progress: [], result: null, error: null, attempts: [] },
+      ...{ progress: [], result: null, error: null, attempts: [], rollback: null },
     });
   });
 

@@ -7,6 +7,7 @@ import type {
   Policies,
   Store,
   TaskEntry,
+  TaskError,
   TaskRow,
 } from '../../src/store/store.js';
 import { v7 } from 'uuid';
@@ -18,6 +19,7 @@ export const somePolicies: Policies = {
   backoff: { initialMs: 1_000, maxMs: 60_000 },
   onWorkerLost: null,
   timeoutMs: null,
+  rollbackTimeoutMs: null,
 };
 
 export function newTask(task: Partial<NewTask> = {}): NewTask {
@@ -127,4 +129,17 @@ export async function runningTask(
   const { id } = await insertOne(store, task);
   const row = await claimOne(store, worker, { task: id, entry: 1 });
   return { id, worker, epoch: open, row };
+}
+
+export const withRollback: Policies = { ...somePolicies, rollbackTimeoutMs: 60_000 };
+
+/** A task whose attempt has ended so, and that nobody has begun to roll back. */
+export async function rollingBack(
+  store: Store,
+  end: { state: 'failed'; error: TaskError } | { state: 'retry'; error: TaskError; delayMs: number },
+): Promise<{ id: string; row: TaskRow }> {
+  const { id, worker, row } = await runningTask(store, { policies: withRollback });
+  await store.writeProgress(worker, [{ task: id, entry: 1, progress: [1] }]);
+  await store.finishTasks(worker, [{ task: id, entry: 1, ...end, rollBack: true }]);
+  return { id, row };
 }

@@ -1,9 +1,10 @@
+import type { StoredRollback } from '../../src/store/attempt-record.js';
 import type { CancelOutcome, Policies, RetryOutcome, TaskRow } from '../../src/store/store.js';
 import type { TaskState } from '../../src/store/task-state.js';
 
 /** What the store must make of one task: the state machine, without a database. */
 export interface ModelTask {
-  state: Exclude<TaskState, 'rolling_back'>;
+  state: TaskState;
   entry: number;
   attempt: number;
   crashes: number;
@@ -11,6 +12,8 @@ export interface ModelTask {
   admitted: boolean;
   readmitted: boolean;
   policies: Policies | null;
+  /** What becomes of it once it has rolled back. */
+  outcome: StoredRollback['outcome'] | null;
 }
 
 export interface Model {
@@ -21,41 +24,57 @@ export interface Model {
 export function modelTask(policies: Policies | null): ModelTask {
   return {
     ...{ state: 'waiting', entry: 1, attempt: 0, crashes: 0, worker: null },
-    ...{ admitted: false, readmitted: false, policies },
+    ...{ admitted: false, readmitted: false, policies, outcome: null },
   };
 }
 
 /** The part of a stored row that the model knows. */
 export function modelled(row: TaskRow): Omit<ModelTask, 'admitted'> {
-  const { state, entry, attempt, crashes, worker, readmitted, policies } = row;
-  if (state === 'rolling_back') throw new Error(state);
+  const { state, entry, attempt, crashes, worker, readmitted, policies, rollback } = row;
   const incarnation = isRunningLike(state) ? (worker?.incarnation ?? null) : null;
-  return { state, entry, attempt, crashes, worker: incarnation, readmitted, policies };
+  const outcome = rollback?.outcome ?? null;
+  return { state, entry, attempt, crashes, worker: incarnation, readmitted, policies, outcome };
 }
 
 function isRunningLike(state: TaskState): boolean {
-  return state === 'running' || state === 'canceling';
+  return state === 'running' || state === 'canceling' || state === 'rolling_back';
 }
 
 function endAs(task: ModelTask, state: ModelTask['state']): void {
-  Object.assign(task, { state, worker: null });
+  Object.assign(task, { state, worker: null, outcome: null });
 }
 
 /** Waits with the next entry, to be admitted again. */
 function waitAgain(task: ModelTask): void {
-  Object.assign(task, { state: 'waiting', entry: task.entry + 1, worker: null, admitted: false });
+  const next = { entry: task.entry + 1, worker: null, admitted: false, outcome: null };
+  Object.assign(task, { state: 'waiting', ...next });
 }
 
-const runsHere = (model: Model, task: ModelTask, worker: string, entry: number): boolean =>
+/** Where the task has a roll-back, it goes there first. */
+function rollsBack(task: ModelTask, outcome: ModelTask['outcome']): boolean {
+  if ((task.policies?.rollbackTimeoutMs ?? null) === null) return false;
+  const decided = task.state === 'canceling' ? 'canceled' : outcome;
+  Object.assign(task, { state: 'rolling_back', entry: task.entry + 1, worker: null, outcome: decided });
+  return true;
+}
+
+const isOf = (model: Model, task: ModelTask, worker: string, entry: number): boolean =>
   !model.reaped.has(worker) && isRunningLike(task.state) && task.worker === worker && task.entry === entry;
+
+const runsHere = (model: Model, task: ModelTask, worker: string, entry: number): boolean =>
+  isOf(model, task, worker, entry) && task.state !== 'rolling_back';
+
+const isUnclaimed = ({ state, worker }: ModelTask): boolean =>
+  state === 'waiting' || (state === 'rolling_back' && worker === null);
 
 export function claim(model: Model, task: ModelTask, worker: string, entry: number): string {
   if (model.reaped.has(worker)) return 'reaped';
-  if (task.state === 'waiting' && task.entry === entry) {
-    Object.assign(task, { state: 'running', worker, attempt: task.attempt + 1 });
+  if (isUnclaimed(task) && task.entry === entry) {
+    if (task.state === 'waiting') Object.assign(task, { state: 'running', attempt: task.attempt + 1 });
+    task.worker = worker;
     return 'claimed';
   }
-  return runsHere(model, task, worker, entry) ? 'runs-here' : 'refused';
+  return isOf(model, task, worker, entry) ? 'runs-here' : 'refused';
 }
 
 export function finish(
@@ -64,18 +83,48 @@ export function finish(
   worker: string,
   entry: number,
   how: 'completed' | 'failed' | 'retry',
+  begun: boolean,
 ): string {
   if (!runsHere(model, task, worker, entry)) return 'refused';
+  const completed = how === 'completed' && task.state !== 'canceling';
+  if (begun && !completed && rollsBack(task, how === 'completed' ? 'canceled' : how)) return task.state;
   if (task.state === 'canceling') endAs(task, 'canceled');
   else if (how === 'retry') waitAgain(task);
   else endAs(task, how);
   return task.state;
 }
 
-export function giveBack(model: Model, task: ModelTask, worker: string, entry: number): number | string {
+export function finishRollback(model: Model, task: ModelTask, worker: string, entry: number): string {
+  if (!isOf(model, task, worker, entry) || task.state !== 'rolling_back') return 'refused';
+  endRollback(task);
+  return task.state;
+}
+
+export function endUnclaimed(tasks: readonly ModelTask[]): void {
+  for (const task of tasks) if (task.state === 'rolling_back' && task.worker === null) endRollback(task);
+}
+
+function endRollback(task: ModelTask): void {
+  if (task.outcome === 'failed' || task.outcome === 'canceled') return endAs(task, task.outcome);
+  if (task.outcome === 'given-back') task.attempt -= 1;
+  waitAgain(task);
+}
+
+export function giveBack(
+  model: Model,
+  task: ModelTask,
+  worker: string,
+  entry: number,
+  begun: boolean,
+): number | string {
   if (model.reaped.has(worker)) return 'refused';
-  const ran = runsHere(model, task, worker, entry);
-  if (!ran && !(task.state === 'waiting' && task.entry === entry)) return 'refused';
+  const ran = isOf(model, task, worker, entry);
+  if (!ran && !(isUnclaimed(task) && task.entry === entry)) return 'refused';
+  if (task.state === 'rolling_back') {
+    Object.assign(task, { entry: task.entry + 1, worker: null });
+    return task.entry;
+  }
+  if (begun && ran && rollsBack(task, 'given-back')) return task.entry;
   if (task.state === 'canceling') {
     endAs(task, 'canceled');
     return 'canceled';
@@ -105,14 +154,17 @@ export function settle(model: Model, task: ModelTask, worker: string, entry: num
   const lost = model.reaped.has(worker) && isRunningLike(task.state) && task.worker === worker;
   if (!lost || task.entry !== entry) return 'refused';
   task.crashes += 1;
-  if (task.state === 'canceling') {
-    endAs(task, 'canceled');
-    return 'settled';
+  if (task.state === 'rolling_back') {
+    Object.assign(task, { entry: task.entry + 1, worker: null });
+    return task.entry;
   }
   const { maxAttempts = 1, maxCrashes = 3, onWorkerLost = null } = task.policies ?? {};
   const spent = onWorkerLost === 'fail' || (onWorkerLost === null && task.attempt >= maxAttempts);
-  if (task.crashes >= maxCrashes || spent) {
-    endAs(task, 'failed');
+  const fails = task.crashes >= maxCrashes || spent;
+  if (rollsBack(task, fails ? 'failed' : onWorkerLost === 'retry' ? 'given-back' : 'retry'))
+    return task.entry;
+  if (task.state === 'canceling' || fails) {
+    endAs(task, task.state === 'canceling' ? 'canceled' : 'failed');
     return 'settled';
   }
   if (onWorkerLost === 'retry') task.attempt -= 1;
@@ -124,6 +176,7 @@ export function cancel(task: ModelTask): CancelOutcome {
   const before = task.state;
   if (before === 'waiting') task.state = 'canceled';
   else if (before === 'running') task.state = 'canceling';
+  else if (before === 'rolling_back' && task.outcome !== 'failed') task.outcome = 'canceled';
   return { before, after: task.state };
 }
 

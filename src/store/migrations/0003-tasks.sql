@@ -71,6 +71,16 @@ CREATE TABLE holdfast.tasks (
   error json,
   -- How its latest attempts ended, the oldest first: holdfast.with_attempt makes them.
   attempts json[] NOT NULL DEFAULT '{}',
+  -- What becomes of a task that rolls back, once its roll-back has ended: it is failed (with the error) or canceled; a
+  -- retry waits at a new place after the delay, or without one at its place; what is given back waits at its place
+  -- and its attempt does not count.
+  outcome text COLLATE "C",
+  outcome_delay_ms bigint,
+  rollback_until timestamptz,
+  -- When it was claimed, which started_at tells of the attempt.
+  rollback_started_at timestamptz,
+  -- How the latest roll-back failed, beside the error of the attempt.
+  rollback_error json,
 
   CONSTRAINT state_is_known CHECK (state IN
     ('waiting', 'running', 'canceling', 'rolling_back', 'completed', 'failed', 'canceled')),
@@ -86,7 +96,16 @@ CREATE TABLE holdfast.tasks (
   CONSTRAINT only_completed_has_result CHECK (state = 'completed' OR result IS NULL),
   CONSTRAINT failed_has_error CHECK (state <> 'failed' OR error IS NOT NULL),
   CONSTRAINT completed_has_no_error CHECK (state <> 'completed' OR error IS NULL),
-  CONSTRAINT only_scheduled_is_not_due CHECK (due OR (run_at IS NOT NULL AND state NOT IN ('running', 'canceling'))),
+  CONSTRAINT completed_was_not_rolled_back CHECK (state <> 'completed' OR rollback_error IS NULL),
+  CONSTRAINT rollback_has_outcome CHECK ((state = 'rolling_back') = (outcome IS NOT NULL) AND
+    (outcome IS NULL) = (rollback_until IS NULL)),
+  CONSTRAINT outcome_is_known CHECK (outcome IN ('failed', 'canceled', 'retry', 'given-back')),
+  CONSTRAINT outcome_failed_has_error CHECK (outcome <> 'failed' OR error IS NOT NULL),
+  CONSTRAINT only_retry_has_delay CHECK
+    (outcome_delay_ms IS NULL OR outcome IS NOT DISTINCT FROM 'retry' AND outcome_delay_ms >= 0),
+  CONSTRAINT rollback_starts_with_claim CHECK
+    ((rollback_started_at IS NOT NULL) = (state = 'rolling_back' AND worker IS NOT NULL)),
+  CONSTRAINT only_scheduled_is_not_due CHECK (due OR (run_at IS NOT NULL AND state NOT IN ('running', 'canceling', 'rolling_back'))),
   CONSTRAINT numbers_are_in_range CHECK
     (entry >= 1 AND attempt >= 0 AND crashes >= 0 AND admitted_epoch >= 0 AND place >= 1),
   -- It is never given back, retried, scheduled or handed on.
@@ -118,6 +137,7 @@ CREATE INDEX tasks_scheduled ON holdfast.tasks (run_at) WHERE state = 'waiting' 
 CREATE INDEX tasks_running ON holdfast.tasks (worker, id)
   WHERE state IN ('running', 'canceling', 'rolling_back');
 CREATE INDEX tasks_requested ON holdfast.tasks (requester, id) WHERE requester IS NOT NULL;
+CREATE INDEX tasks_to_roll_back ON holdfast.tasks (rollback_until) WHERE state = 'rolling_back' AND worker IS NULL;
 CREATE INDEX tasks_by_state ON holdfast.tasks (state, id);
 CREATE INDEX tasks_by_name ON holdfast.tasks (name, state, id);
 
@@ -127,5 +147,5 @@ SELECT
   id, place, worker, created_at, run_at, started_at, finished_at, entry, attempt, crashes, priority, readmitted,
   state, name, queue, lane, parent, unique_key, worker_name, fence, exclusive, shared, policies,
   NULL::jsonb AS payload, progress, NULL::json AS result, error,
-  '{}'::json[] AS attempts
+  '{}'::json[] AS attempts, outcome, outcome_delay_ms, rollback_until, rollback_started_at, rollback_error
 FROM holdfast.tasks;

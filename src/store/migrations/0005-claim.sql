@@ -2,7 +2,8 @@
 -- so that no two calls can deadlock and each guard is judged on the row as it is after any wait; then they write,
 -- by a new statement, to the very row versions that were locked. Their settings keep the plans to that: a plan that a
 -- session made while the table was small must not be kept, and without statistics the planner takes a scan of the
--- table, or of an index that looks empty, for the cheaper way.
+-- table, or of an index that looks empty, for the cheaper way. Where a task may be in one of several states, CASE tells
+-- them apart: the planner would take alternatives as invitations to read the partial indexes on each.
 
 -- The name of a worker that may still act, which is kept from being reaped until the transaction ends.
 CREATE FUNCTION holdfast.hold_worker(worker bigint) RETURNS text
@@ -20,7 +21,7 @@ END
 $$;
 
 -- The second half of a claim: README.md, "A claim". One row `reaped` or `epoch`; else a row a claim: `claimed` with
--- the task as it now runs, `runs-here` or `refused`.
+-- the task as it now runs, or rolls back, `runs-here` or `refused`.
 CREATE FUNCTION holdfast.claim_tasks(worker bigint, epoch bigint, ids uuid[], entries integer[], fences text[])
 RETURNS TABLE (outcome text, claim_id uuid, claim_entry integer, task holdfast.tasks)
 LANGUAGE plpgsql
@@ -59,15 +60,20 @@ BEGIN
   ) c
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
-    WHERE t.id = c.id AND t.entry = c.entry AND t.state = 'waiting' AND t.due
+    WHERE t.id = c.id AND t.entry = c.entry
+      AND CASE t.state WHEN 'waiting' THEN t.due WHEN 'rolling_back' THEN t.worker IS NULL ELSE false END
       AND (t.requester IS NULL OR t.requester = claim_tasks.worker)
     FOR NO KEY UPDATE
   ) free;
 
   RETURN QUERY
   UPDATE holdfast.tasks t
-  SET state = 'running', attempt = t.attempt + 1, fence = c.fence, started_at = clock_timestamp(),
-    worker = claim_tasks.worker, worker_name = claimer, progress = '[]'
+  SET state = CASE t.state WHEN 'waiting' THEN 'running' ELSE t.state END,
+    attempt = t.attempt + CASE t.state WHEN 'waiting' THEN 1 ELSE 0 END,
+    started_at = CASE t.state WHEN 'waiting' THEN clock_timestamp() ELSE t.started_at END,
+    rollback_started_at = CASE t.state WHEN 'rolling_back' THEN clock_timestamp() END,
+    progress = CASE t.state WHEN 'waiting' THEN '[]' ELSE t.progress END,
+    fence = c.fence, worker = claim_tasks.worker, worker_name = claimer
   FROM unnest(rows, row_fences) AS c (version, fence)
   WHERE t.ctid = c.version
   RETURNING 'claimed', t.id, t.entry, t;

@@ -1,8 +1,9 @@
 -- Raises the entry of each task that waits with it or that the worker runs with it, which kills every late call for
 -- the old one. The place stays; a task that ran loses the attempt that its claim counted. Returns the tasks that
--- changed with their next entries. One that is being canceled is canceled, with 0 for the next entry.
-CREATE FUNCTION holdfast.give_back_tasks(worker bigint, ids uuid[], entries integer[])
-RETURNS TABLE (given_back uuid, next_entry integer)
+-- changed with their next entries, and whether they roll back with it. One that is being canceled is canceled, with 0
+-- for the next entry. `roll_back` as in finish_tasks; a roll-back itself stays one.
+CREATE FUNCTION holdfast.give_back_tasks(worker bigint, ids uuid[], entries integer[], roll_back boolean[])
+RETURNS TABLE (given_back uuid, next_entry integer, rolls_back boolean)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan SET jit = off
@@ -10,28 +11,44 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   rows tid[];
+  ordinals integer[];
 BEGIN
   IF holdfast.hold_worker(give_back_tasks.worker) IS NULL THEN
     RETURN;
   END IF;
-  SELECT array_agg(known.version) INTO rows
+  SELECT array_agg(known.version), array_agg(c.ordinal) INTO rows, ordinals
   FROM (
-    SELECT * FROM unnest(give_back_tasks.ids, give_back_tasks.entries) AS u (id, entry) ORDER BY u.id
+    SELECT * FROM unnest(give_back_tasks.ids, give_back_tasks.entries) WITH ORDINALITY AS u (id, entry, ordinal)
+    ORDER BY u.id
   ) c
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
     WHERE t.id = c.id AND t.entry = c.entry AND t.requester IS NULL
-      AND (t.state = 'waiting' OR t.state IN ('running', 'canceling') AND t.worker = give_back_tasks.worker)
+      AND CASE
+        WHEN t.state = 'waiting' OR t.state = 'rolling_back' AND t.worker IS NULL THEN true
+        ELSE t.state IN ('running', 'canceling', 'rolling_back') AND t.worker = give_back_tasks.worker
+      END
     FOR NO KEY UPDATE
   ) known;
 
   RETURN QUERY
+  SELECT b.task, b.next_entry, true
+  FROM unnest(rows, ordinals) AS l (version, ordinal)
+  CROSS JOIN LATERAL holdfast.begin_rollback(l.version, 'given-back', NULL, NULL) b
+  WHERE give_back_tasks.roll_back[l.ordinal];
+
+  RETURN QUERY
+  SELECT b.task, b.next_entry, true
+  FROM unnest(rows) AS l (version)
+  CROSS JOIN LATERAL holdfast.give_back_rollback(l.version, 'rollback-given-back') b;
+
+  RETURN QUERY
   UPDATE holdfast.tasks t
-  SET state = 'canceled', finished_at = clock_timestamp(), error = NULL,
+  SET state = 'canceled', finished_at = clock_timestamp(), error = NULL, rollback_error = NULL,
     attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'canceled', NULL)
   FROM unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.state = 'canceling'
-  RETURNING t.id, 0;
+  RETURNING t.id, 0, false;
 
   RETURN QUERY
   UPDATE holdfast.tasks t
@@ -41,8 +58,8 @@ BEGIN
     attempts = CASE t.state WHEN 'running' THEN holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name,
       t.worker, 'given-back', NULL) ELSE t.attempts END
   FROM unnest(rows) AS c (version)
-  WHERE t.ctid = c.version AND t.state <> 'canceling'
-  RETURNING t.id, t.entry;
+  WHERE t.ctid = c.version AND t.state NOT IN ('canceling', 'rolling_back')
+  RETURNING t.id, t.entry, false;
 END
 $$;
 

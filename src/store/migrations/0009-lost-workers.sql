@@ -38,8 +38,8 @@ END
 $$;
 
 -- Settles one running task of a worker that was reaped or has no row, by its policy. Returns the next entry where it
--- was given back, 0 where it failed, is canceled, or was an ad-hoc lock and is gone, NULL where the task is not that
--- worker's any more.
+-- was given back, also to be rolled back; 0 where it failed, is canceled, or was an ad-hoc lock and is gone; NULL where
+-- the task is not that worker's any more. Nobody knows whether its handler had begun, so it is rolled back where it can be.
 CREATE FUNCTION holdfast.settle_lost_task(worker bigint, id uuid, entry integer) RETURNS integer
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -50,7 +50,9 @@ DECLARE
   on_worker_lost text;
   crashed boolean;
   lost_error json;
-  outcome text;
+  decided text;
+  version tid;
+  next_entry integer;
 BEGIN
   PERFORM holdfast.require_read_committed();
   IF EXISTS (SELECT FROM holdfast.workers w WHERE w.incarnation = settle_lost_task.worker AND NOT w.reaped) THEN
@@ -58,7 +60,7 @@ BEGIN
   END IF;
   SELECT t.* INTO lost FROM holdfast.tasks t
   WHERE t.id = settle_lost_task.id AND t.entry = settle_lost_task.entry
-    AND t.state IN ('running', 'canceling') AND t.worker = settle_lost_task.worker
+    AND t.state IN ('running', 'canceling', 'rolling_back') AND t.worker = settle_lost_task.worker
   FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN NULL;
@@ -67,12 +69,16 @@ BEGIN
     DELETE FROM holdfast.tasks t WHERE t.id = settle_lost_task.id;
     RETURN 0;
   END IF;
+  IF lost.state = 'rolling_back' THEN
+    UPDATE holdfast.tasks t SET crashes = t.crashes + 1 WHERE t.id = lost.id RETURNING t.ctid INTO version;
+    RETURN (SELECT b.next_entry FROM holdfast.give_back_rollback(version, 'rollback-lost') b);
+  END IF;
 
   on_worker_lost := lost.policies ->> 'onWorkerLost';
   crashed := lost.state = 'running' AND lost.crashes + 1 >= coalesce((lost.policies ->> 'maxCrashes')::integer, 3);
   lost_error := json_strip_nulls(json_build_object('code', 'WorkerLost', 'message', 'Worker has gone missing.',
     'reason', CASE WHEN crashed THEN 'crashed' END));
-  outcome := CASE
+  decided := CASE
     WHEN lost.state = 'canceling' THEN 'canceled'
     WHEN crashed OR on_worker_lost = 'fail' THEN 'failed'
     WHEN on_worker_lost = 'retry' THEN 'given-back'
@@ -80,21 +86,26 @@ BEGIN
     ELSE 'retry'
   END;
 
+  UPDATE holdfast.tasks t SET crashes = t.crashes + 1 WHERE t.id = lost.id RETURNING t.ctid INTO version;
+  SELECT b.next_entry INTO next_entry FROM holdfast.begin_rollback(version, decided, lost_error, NULL, 'lost') b;
+  IF FOUND THEN
+    RETURN next_entry;
+  END IF;
   UPDATE holdfast.tasks t
-  SET crashes = t.crashes + 1,
-    attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'lost', lost_error)
-  WHERE t.id = settle_lost_task.id;
-  IF outcome IN ('failed', 'canceled') THEN
+  SET attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'lost', lost_error)
+  WHERE t.id = lost.id;
+  IF decided IN ('failed', 'canceled') THEN
     UPDATE holdfast.tasks t
-    SET state = outcome, finished_at = clock_timestamp(), error = CASE outcome WHEN 'failed' THEN lost_error END
-    WHERE t.id = settle_lost_task.id;
+    SET state = decided, finished_at = clock_timestamp(), rollback_error = NULL,
+      error = CASE decided WHEN 'failed' THEN lost_error END
+    WHERE t.id = lost.id;
     RETURN 0;
   END IF;
   UPDATE holdfast.tasks t
   SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0,
-    attempt = t.attempt - CASE outcome WHEN 'given-back' THEN 1 ELSE 0 END,
+    attempt = t.attempt - CASE decided WHEN 'given-back' THEN 1 ELSE 0 END,
     worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
-  WHERE t.id = settle_lost_task.id;
+  WHERE t.id = lost.id;
   RETURN lost.entry + 1;
 END
 $$;

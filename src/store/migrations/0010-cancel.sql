@@ -1,7 +1,7 @@
 -- Asks for a task to end without doing its work: one that waits is canceled at once; one that runs is canceled when
--- its worker has stopped it. Returns the states before and after, which are one for a task that is in a final state
--- or is being canceled already, and for an ad-hoc lock, which is its requester's; nothing for an unknown id. In the
--- caller's transaction.
+-- its worker has stopped it; one that rolls back for a retry is canceled after that. Returns the states before and
+-- after, which are one for a task that is in a final state or is being canceled already, and for an ad-hoc lock, which
+-- is its requester's; nothing for an unknown id. In the caller's transaction.
 CREATE FUNCTION holdfast.cancel(id uuid) RETURNS TABLE (before text, after text)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -19,10 +19,14 @@ BEGIN
   IF lock_of IS NOT NULL THEN
     after := before;
   ELSIF before = 'waiting' THEN
-    UPDATE holdfast.tasks t SET state = after, finished_at = clock_timestamp(), error = NULL, take_out = t.entry
+    UPDATE holdfast.tasks t SET state = after, finished_at = clock_timestamp(), error = NULL, rollback_error = NULL,
+      take_out = t.entry
     WHERE t.id = cancel.id;
   ELSIF before = 'running' THEN
     UPDATE holdfast.tasks t SET state = after WHERE t.id = cancel.id;
+  ELSIF before = 'rolling_back' THEN
+    UPDATE holdfast.tasks t SET outcome = 'canceled', outcome_delay_ms = NULL, error = NULL
+    WHERE t.id = cancel.id AND t.outcome IN ('retry', 'given-back');
   END IF;
   RETURN NEXT;
 END

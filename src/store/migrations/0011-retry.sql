@@ -1,19 +1,21 @@
 -- Has a task run again that failed or was canceled: with the next entry, at a new place, its attempts and crashes counted
 -- anew. Returns the states before and after, which are one where nothing was done: in any other state,
--- or where another unfinished task has its unique key; nothing for an unknown id. In the
--- caller's transaction. A mark of take_out stays: admission enters the new entry once the hold of the old one is gone.
+-- for an ad-hoc lock, or where another unfinished task has its unique key; nothing for an unknown id. In the caller's
+-- transaction. A mark of take_out stays: admission enters the new entry once the hold of the old one is gone.
 CREATE FUNCTION holdfast.retry(id uuid) RETURNS TABLE (before text, after text)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan SET jit = off SET enable_seqscan = off
 AS $$
+DECLARE
+  lock_of bigint;
 BEGIN
   PERFORM holdfast.require_read_committed();
-  SELECT t.state INTO before FROM holdfast.tasks t WHERE t.id = retry.id FOR NO KEY UPDATE;
+  SELECT t.state, t.requester INTO before, lock_of FROM holdfast.tasks t WHERE t.id = retry.id FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  IF before NOT IN ('failed', 'canceled') THEN
+  IF before NOT IN ('failed', 'canceled') OR lock_of IS NOT NULL THEN
     after := before;
     RETURN NEXT;
     RETURN;
@@ -21,7 +23,7 @@ BEGIN
   BEGIN
     UPDATE holdfast.tasks t
     SET state = 'waiting', entry = t.entry + 1, place = nextval('holdfast.places'), admitted_epoch = 0,
-      attempt = 0, crashes = 0, readmitted = false, finished_at = NULL, error = NULL,
+      attempt = 0, crashes = 0, readmitted = false, finished_at = NULL, error = NULL, rollback_error = NULL,
       worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL,
       due = t.run_at IS NULL OR t.run_at <= now()
     WHERE t.id = retry.id;
@@ -50,6 +52,7 @@ BEGIN
     ids := ARRAY(
       SELECT t.id FROM holdfast.tasks t
       WHERE t.state = retry_page.state AND t.id > retry_page.after AND t.finished_at <= retry_page.until
+        AND t.requester IS NULL
       ORDER BY t.id LIMIT retry_page.row_limit
     );
   ELSE
@@ -57,6 +60,7 @@ BEGIN
       SELECT t.id FROM holdfast.tasks t
       WHERE t.name = retry_page.name AND t.state = retry_page.state AND t.id > retry_page.after
         AND t.finished_at <= retry_page.until
+        AND t.requester IS NULL
       ORDER BY t.id LIMIT retry_page.row_limit
     );
   END IF;

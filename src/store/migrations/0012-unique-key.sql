@@ -21,7 +21,8 @@ BEGIN
       RETURN keeper;
     END IF;
     UPDATE holdfast.tasks t
-    SET state = 'canceled', finished_at = clock_timestamp(), error = NULL, take_out = t.entry
+    SET state = 'canceled', finished_at = clock_timestamp(), error = NULL, rollback_error = NULL,
+      take_out = t.entry
     WHERE t.id = keeper AND t.state = 'waiting';
     IF FOUND THEN
       RETURN NULL;

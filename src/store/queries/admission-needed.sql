@@ -25,12 +25,20 @@ need AS (
       ) earliest
       WHERE earliest.run_at <= now()
     ) AS due,
-    EXISTS (SELECT FROM (SELECT t.place FROM holdfast.tasks t WHERE t.take_out IS NOT NULL ORDER BY t.place LIMIT 1) first) AS "takeOuts"
+    EXISTS (SELECT FROM (SELECT t.place FROM holdfast.tasks t WHERE t.take_out IS NOT NULL ORDER BY t.place LIMIT 1) first) AS "takeOuts",
+    EXISTS (
+      SELECT FROM (
+        SELECT t.rollback_until FROM holdfast.tasks t WHERE t.state = 'rolling_back' AND t.worker IS NULL
+        ORDER BY t.rollback_until LIMIT 1
+      ) earliest
+      WHERE earliest.rollback_until <= now()
+    ) AS "rollbacksOver"
 )
 -- The lock is tried last, and let go at once: a fleet that asks must not keep the one from it that admits.
 SELECT
   n.lanes,
   n.due,
   n."takeOuts",
-  CASE WHEN n.due OR n."takeOuts" OR n.lanes <> '{}' THEN pg_try_advisory_xact_lock(holdfast.lock_key('admission')) END AS free
+  n."rollbacksOver",
+  CASE WHEN n.due OR n."takeOuts" OR n."rollbacksOver" OR n.lanes <> '{}' THEN pg_try_advisory_xact_lock(holdfast.lock_key('admission')) END AS free
 FROM need n OFFSET 0

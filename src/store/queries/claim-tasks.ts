@@ -6,7 +6,7 @@ import { taskRow, type StoredTask } from '../task-row.js';
 const sql = sqlFile(import.meta.url, './claim-tasks.sql');
 
 interface ClaimRow extends StoredTask {
-  outcome: 'reaped' | 'epoch' | 'claimed' | 'runs-here' | 'refused';
+  answer: 'reaped' | 'epoch' | 'claimed' | 'runs-here' | 'refused';
   claim_id: string;
   claim_entry: number;
 }
@@ -25,10 +25,10 @@ export async function claimTasks(
     claims.map(({ fence }) => fence),
   ]);
   for (const row of rows) {
-    if (row.outcome === 'reaped' || row.outcome === 'epoch') return { status: row.outcome };
-    if (row.outcome === 'claimed') outcome.claimed.push(taskRow(row));
+    if (row.answer === 'reaped' || row.answer === 'epoch') return { status: row.answer };
+    if (row.answer === 'claimed') outcome.claimed.push(taskRow(row));
     else {
-      const runsHere = row.outcome === 'runs-here';
+      const runsHere = row.answer === 'runs-here';
       outcome.refused.push({ task: row.claim_id, entry: row.claim_entry, runsHere });
     }
   }

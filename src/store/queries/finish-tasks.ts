@@ -1,5 +1,6 @@
 import type { Run } from '../run.js';
-import type { Finish, FinishOutcome, TaskEntry } from '../store.js';
+import type { Finish, FinishOutcome } from '../finish.js';
+import type { TaskEntry } from '../store.js';
 import type { TaskState } from '../task-state.js';
 import { sqlFile } from '../sql-file.js';
 
@@ -13,8 +14,9 @@ export async function finishTasks(run: Run, worker: string, finishes: Finish[]):
     finishes.map(({ entry }) => entry),
     finishes.map(({ state }) => state),
     finishes.map((finish) => (finish.state === 'completed' ? JSON.stringify(finish.result ?? null) : null)),
-    finishes.map((finish) => (finish.state === 'completed' ? null : JSON.stringify(finish.error))),
+    finishes.map(errorText),
     finishes.map((finish) => (finish.state === 'retry' ? Math.ceil(finish.delayMs) : 0)),
+    finishes.map((finish) => 'rollBack' in finish && finish.rollBack),
   ]);
   const states = new Map(rows.map(({ task, entry, state }) => [`${task} ${entry}`, state]));
   return finishes.map(({ task, entry }) => ({
@@ -22,4 +24,11 @@ export async function finishTasks(run: Run, worker: string, finishes: Finish[]):
     entry,
     outcome: states.get(`${task} ${entry}`) ?? 'refused',
   }));
+}
+
+/** That of a roll-back stands beside the task's, so it says by itself what it is. */
+function errorText(finish: Finish): string | null {
+  if (finish.state === 'completed' || finish.state === 'rolled-back') return null;
+  if (finish.state === 'failed' || finish.state === 'retry') return JSON.stringify(finish.error);
+  return JSON.stringify({ ...finish.error, reason: finish.state });
 }

@@ -1,5 +1,5 @@
 import type { Run } from '../run.js';
-import type { GiveBackOutcome, TaskEntry } from '../store.js';
+import type { GiveBack, GiveBackOutcome } from '../store.js';
 import { sqlFile } from '../sql-file.js';
 
 const sql = sqlFile(import.meta.url, './give-back-tasks.sql');
@@ -7,18 +7,19 @@ const sql = sqlFile(import.meta.url, './give-back-tasks.sql');
 /** The next entry of a task that has none. */
 const canceled = 0;
 
-export async function giveBackTasks(
-  run: Run,
-  worker: string,
-  tasks: TaskEntry[],
-): Promise<GiveBackOutcome[]> {
+export async function giveBackTasks(run: Run, worker: string, tasks: GiveBack[]): Promise<GiveBackOutcome[]> {
   if (tasks.length === 0) return [];
-  const values = [worker, tasks.map(({ task }) => task), tasks.map(({ entry }) => entry)];
-  const rows = await run<{ task: string; nextEntry: number }>(sql, values);
-  const nextEntries = new Map(rows.map(({ task, nextEntry }) => [task, nextEntry]));
+  const rows = await run<{ task: string; nextEntry: number; rollsBack: boolean }>(sql, [
+    worker,
+    tasks.map(({ task }) => task),
+    tasks.map(({ entry }) => entry),
+    tasks.map(({ rollBack }) => rollBack === true),
+  ]);
+  const given = new Map(rows.map((row) => [row.task, row]));
   return tasks.map(({ task, entry }) => {
-    const nextEntry = nextEntries.get(task);
-    if (nextEntry === canceled) return { task, entry, nextEntry: 'canceled' };
-    return { task, entry, nextEntry: nextEntry === entry + 1 ? nextEntry : 'refused' };
+    const { nextEntry, rollsBack = false } = given.get(task) ?? {};
+    if (nextEntry === canceled) return { task, entry, nextEntry: 'canceled', rollsBack };
+    if (nextEntry === entry + 1) return { task, entry, nextEntry, rollsBack };
+    return { task, entry, nextEntry: 'refused', rollsBack: false };
   });
 }

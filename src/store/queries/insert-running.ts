@@ -7,7 +7,7 @@ import { refusalAsInvalidTask } from './insert-tasks.js';
 const sql = sqlFile(import.meta.url, './insert-running.sql');
 
 interface InsertedRow extends StoredTask {
-  outcome: 'running' | 'reaped' | 'epoch' | 'void';
+  answer: 'running' | 'reaped' | 'epoch' | 'void';
 }
 
 export async function insertRunning(
@@ -18,5 +18,5 @@ export async function insertRunning(
     run<InsertedRow>(sql, [worker, epoch, number, fence, JSON.stringify({ ...task, lock })]),
   );
   const row = rows[0] as InsertedRow;
-  return row.outcome === 'running' ? { status: 'running', row: taskRow(row) } : { status: row.outcome };
+  return row.answer === 'running' ? { status: 'running', row: taskRow(row) } : { status: row.answer };
 }

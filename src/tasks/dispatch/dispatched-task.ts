@@ -46,5 +46,6 @@ function dispatchedTask(task: NewTask): DispatchedTask {
     result: null,
     error: null,
     attempts: [],
+    rollback: null,
   };
 }

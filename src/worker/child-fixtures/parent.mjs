@@ -32,7 +32,7 @@ function watch() {
 async function runAndStop(name, payload) {
   const requests = { progress: () => {}, log: () => {}, dispatch: () => Promise.reject(new Error('no')) };
   const context = { task: { id: 't' }, attempt: 1, fence: '1' };
-  tell(await pool.run({ name, payload, context }, requests).outcome);
+  tell(await pool.run({ name, handler: 'run', payload, context }, requests).outcome);
   await pool.stop();
   await heartbeat.stop();
 }

@@ -1,0 +1,1 @@
+SELECT holdfast.end_unclaimed_rollbacks($1::integer) AS ended
