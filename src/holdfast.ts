@@ -42,8 +42,9 @@ export interface Holdfast {
   /** Stores many tasks, or none of them, in as few round trips as their size allows. */
   dispatchMany: DispatchMany;
   /**
-   * Waits until the task is in a final state and resolves with it, also where it failed. Throws NotFound;
-   * WaitTimeout; Unavailable where PostgreSQL cannot be asked at first, or when this Holdfast is closed.
+   * Waits until the task is in a final state and resolves with it, also where it failed. A handler that waits lends its
+   * slot to other tasks. Throws NotFound; WaitTimeout; WouldDeadlock where a handler waits for a task that cannot end
+   * before it; Unavailable where PostgreSQL cannot be asked at first, or when this Holdfast is closed.
    */
   wait(id: string, options?: WaitOptions): Promise<Task>;
   readonly tasks: {
@@ -68,7 +69,8 @@ export interface Holdfast {
   readonly locks: {
     /**
      * Takes resources for code of the caller's own, in order with all that wait for them. Resolves with the lock, which is
-     * held until it is released or this Holdfast is closed. Throws ResourcesBusy (with `wait: 0`), LockTimeout, Fenced,
+     * held until it is released or this Holdfast is closed. Throws ResourcesBusy (with `wait: 0`), LockTimeout, WouldDeadlock
+     * (in a handler), Fenced,
      * InvalidTask, or Unavailable in an outage; nothing is held or waited for after that.
      */
     acquire(resources: Partial<Resources>, options: AcquireOptions): Promise<AdHocLock>;

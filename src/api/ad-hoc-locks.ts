@@ -2,7 +2,7 @@ import { v7 } from 'uuid';
 import type { Resources } from '../resources.js';
 import type { LockRequest, TaskEntry, TaskRow } from '../store/store.js';
 import type { HandlerWait } from '../tasks/wait/deadlock-watch.js';
-import type { Discarding } from '../worker/discarding.js';
+import type { Discard, Discarding } from '../worker/discarding.js';
 import type { KnownHolds } from '../worker/known-holds.js';
 import type { OwnInserts } from './own-inserts.js';
 import { Unavailable } from '../errors.js';
@@ -29,6 +29,9 @@ export interface Acquire extends Resources {
   waitMs: number;
   signal: AbortSignal | undefined;
 }
+
+/** As for a Discard. */
+type Doubts = Partial<Pick<Discard, 'waited' | 'lostInsert'>>;
 
 /** What the row of every ad-hoc lock is called; its lane is its requester's all the same. */
 export const lockName = 'holdfast.lock';
@@ -69,7 +72,7 @@ export class AdHocLocks {
       const wait = this.#waits.get(row.id);
       this.#waits.delete(row.id);
       if (wait?.state === 'waiting') wait.grant(this.#hold(row));
-      else this.#discard({ task: row.id, entry }, null);
+      else this.#discard({ task: row.id, entry });
     }
   }
 
@@ -77,7 +80,7 @@ export class AdHocLocks {
   doubt(holds: readonly TaskEntry[]): void {
     for (const hold of holds) {
       this.#waits.get(hold.task)?.giveUp(new Unavailable('A reply about the lock was lost; it is not held.'));
-      this.#discard(hold, null);
+      this.#discard(hold, { waited: true });
     }
   }
 
@@ -97,7 +100,7 @@ export class AdHocLocks {
 
   #hold(row: TaskRow): HeldLock {
     const hold = { task: row.id, entry };
-    const lock = new HeldLock(row, () => this.#discard(hold, null));
+    const lock = new HeldLock(row, () => this.#discard(hold));
     this.#ports.known.remember(hold, 'running');
     this.#held.set(row.id, lock);
     return lock;
@@ -107,7 +110,7 @@ export class AdHocLocks {
     const onGivenUp = (): void => {
       this.#waits.delete(lock.id);
       // Until the request is answered, nobody knows whether there is anything to discard.
-      if (wait.sent && !this.#lost) this.#discard({ task: lock.id, entry }, null);
+      if (wait.sent && !this.#lost) this.#discard({ task: lock.id, entry }, { waited: true });
     };
     const wait = new LockWait(lock, { waitMs, signal, onGivenUp });
     // Before the request is answered: it may be granted by then.
@@ -126,7 +129,7 @@ export class AdHocLocks {
       const requested = await inserts.request(wait.lock);
       wait.sent = true;
       if (requested.status === 'requested') {
-        if (wait.state === 'given-up') this.#discard(hold, null);
+        if (wait.state === 'given-up') this.#discard(hold, { waited: true });
         else {
           wakeAdmission();
           this.#refuseDeadlock(wait);
@@ -136,7 +139,7 @@ export class AdHocLocks {
       // Granted meanwhile, it was there in time.
       if (wait.state === 'granted') return;
       wait.giveUp(requested.error);
-      this.#discard(hold, requested.number);
+      this.#discard(hold, { waited: true, lostInsert: requested.number });
     } catch (error) {
       wait.giveUp(error);
     }
@@ -152,13 +155,13 @@ export class AdHocLocks {
     wait.granted.catch(() => {}).finally(() => over.abort());
   }
 
-  /** The row goes, then the hold; that of a request that waited is taken out by admission. */
-  #discard(hold: TaskEntry, lostInsert: number | null): void {
+  /** The row goes, then the hold; of a request that waited, admission deletes the row once the hold is out. */
+  #discard(hold: TaskEntry, { waited = false, lostInsert = null }: Doubts = {}): void {
     const onGone = (): void => {
       this.#held.get(hold.task)?.gone();
       this.#held.delete(hold.task);
       this.#ports.wakeAdmission();
     };
-    this.#ports.discarding.add([{ ...hold, lostInsert, onGone }]);
+    this.#ports.discarding.add([{ ...hold, lostInsert, waited, onGone }]);
   }
 }

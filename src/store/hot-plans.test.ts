@@ -10,7 +10,7 @@ import {
 } from '../../test/store/explaining-database.js';
 import { fillWithMillion, share, taskId } from '../../test/store/million-tasks.js';
 import { openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
-import { claimOf, openEpoch, register } from '../../test/store/rows.js';
+import { claimOf, insertOf, openEpoch, register, requestOf } from '../../test/store/rows.js';
 import { openSession } from '../../test/store/session.js';
 import { createStore } from './create-store.js';
 
@@ -60,7 +60,10 @@ describe('with a million tasks', () => {
     const lost = await register(store);
     await store.reapWorker(lost);
     await store.settleLostTask(lost, task);
+    await store.settleLostLocks(lost);
     await store.removeWorker(lost);
+    await store.discardTasks('1', [task.task]);
+    await store.waitEdges([task.task]);
   }
 
   describe.each([
@@ -171,6 +174,25 @@ describe('with a million tasks', () => {
         for (const task of running.slice(0, 5)) await store.settleLostTask(worker, task);
         expect(await store.removeWorker(worker)).toBe('running');
         expect(await store.listWorkers({ after: '1', limit: 10 })).toHaveLength(10);
+      });
+    });
+
+    test('insertRunning, requestLock, waitEdges, discardTasks, settleLostLocks, removeWorker', async () => {
+      const api = await register(store, { kind: 'api' });
+      const parent = taskId(500_000);
+      const inserts = Array.from({ length: 5 }, () => insertOf(api, epoch, { lock: true, parent }));
+      const requests = Array.from({ length: 5 }, () => requestOf(api, { parent }));
+      await expectCheap(2_000, async () => {
+        for (const insert of inserts) expect((await store.insertRunning(insert)).status).toBe('running');
+        for (const request of requests) expect(await store.requestLock(request)).toBe('requested');
+        const [edges] = await store.waitEdges([parent]);
+        expect(edges?.requests).toHaveLength(5);
+        const ids = [...inserts.map(({ task }) => task.id), ...requests.map(({ lock }) => lock.id)];
+        expect(await store.discardTasks(api, ids.slice(3, 8))).toBe('discarded');
+        expect(await store.removeWorker(api)).toBe('running');
+        await store.reapWorker(api);
+        expect(await store.settleLostLocks(api)).toHaveLength(3);
+        expect(await store.removeWorker(api)).toBe('removed');
       });
     });
 

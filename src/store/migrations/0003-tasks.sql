@@ -138,6 +138,7 @@ CREATE INDEX tasks_running ON holdfast.tasks (worker, id)
   WHERE state IN ('running', 'canceling', 'rolling_back');
 CREATE INDEX tasks_requested ON holdfast.tasks (requester, id) WHERE requester IS NOT NULL;
 CREATE INDEX tasks_to_roll_back ON holdfast.tasks (rollback_until) WHERE state = 'rolling_back' AND worker IS NULL;
+CREATE INDEX tasks_asked_for_by_handlers ON holdfast.tasks (parent, id) WHERE requester IS NOT NULL;
 CREATE INDEX tasks_by_state ON holdfast.tasks (state, id);
 CREATE INDEX tasks_by_name ON holdfast.tasks (name, state, id);
 
