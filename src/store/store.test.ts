@@ -8,6 +8,7 @@ import { databaseConformance } from './database.conformance.js';
 import { dispatchConformance } from './dispatch.conformance.js';
 import { epochsConformance } from './epochs.conformance.js';
 import { listingConformance } from './listing.conformance.js';
+import { pausingConformance } from './pausing.conformance.js';
 import { readingConformance } from './reading.conformance.js';
 import { retryingConformance } from './retrying.conformance.js';
 import { stateMachineProperty } from './state-machine.property.js';
@@ -25,6 +26,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   cancelingConformance(open);
   retryingConformance(open);
   uniqueKeysConformance(open);
+  pausingConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);

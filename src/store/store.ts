@@ -55,6 +55,18 @@ export interface Store {
   /** One admission pass; `busy-elsewhere` when another process has it. Several round trips. */
   admissionPass<T>(pass: (admission: Admission) => Promise<T>): Promise<T | 'busy-elsewhere'>;
 
+  // Queues
+  /**
+   * From its first round trip on the tasks that wait in the queue are left alone; then the holds that they have are
+   * marked to be taken out. Several round trips; what is left of them when it fails, admission does. Throws Unavailable
+   * where admission does not pause for it in time.
+   */
+  pauseQueue(queue: string): Promise<void>;
+  /** Gives the tasks that wait in the queue new places in the same order; then they are admitted. As pauseQueue. */
+  resumeQueue(queue: string): Promise<void>;
+  /** In order of their names. */
+  pausedQueues(page: { after: string | null; limit: number }): Promise<PausedQueue[]>;
+
   // The life of a task
   /** The second half of a claim. One autocommit call; must never be repeated after an unknown outcome. */
   claimTasks(claim: { worker: string; epoch: string; claims: Claim[] }): Promise<ClaimOutcome>;
@@ -90,6 +102,11 @@ export interface Store {
   reapWorker(incarnation: string): Promise<'reaped' | 'gone'>;
   /** Settles one running-like task of a reaped worker by its policy. */
   settleLostTask(worker: string, task: TaskEntry): Promise<LostTaskOutcome>;
+}
+
+export interface PausedQueue {
+  queue: string;
+  pausedAt: string;
 }
 
 export interface NamespaceRow {
@@ -130,7 +147,7 @@ export interface AdmissionNeed {
   lanes: string[];
   /** Whether there are tasks whose time has come and that are not yet marked as due. */
   due: boolean;
-  /** Whether there are holds to be taken out. */
+  /** Whether there are holds to be taken out, or queues whose pause or resumption is not done yet. */
   takeOuts: boolean;
   /** Whether no process has the lock of admission just now; null where there is nothing to admit. */
   free: boolean | null;
@@ -158,6 +175,8 @@ export interface Admission {
    * pass commits, so the batch that was marked should be its last.
    */
   markAdmitted(epoch: string, tasks: TaskEntry[]): Promise<RefusedMark[]>;
+  /** Does the next page of what a pause or a resumption left to do; whether there is more. */
+  continuePauses(limit: number): Promise<boolean>;
   /** Tasks that waited with that entry and do not go on: their holds are to be taken out. */
   markedTakeOuts(limit: number): Promise<TaskEntry[]>;
   /** Says that nothing of these is left in the lock table. */
@@ -208,6 +227,8 @@ export interface FinishOutcome extends TaskEntry {
 /** `refused`: neither waiting with that entry nor running here with it. `canceled`: it was being canceled, and ends so. */
 export interface GiveBackOutcome extends TaskEntry {
   nextEntry: number | 'canceled' | 'refused';
+  /** Its queue is paused: its hold must not go on. */
+  paused?: true;
 }
 
 export interface RunningTask extends TaskEntry {

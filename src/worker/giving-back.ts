@@ -72,16 +72,16 @@ export class GivingBack {
     const { store, owner, log } = this.#incarnation;
     const tasks = batch.map(({ task, entry }) => ({ task, entry }));
     const outcomes = await store.giveBackTasks(owner.incarnation, tasks);
-    const nextEntries = new Map(outcomes.map((outcome) => [holdKey(outcome), outcome.nextEntry]));
+    const answers = new Map(outcomes.map((outcome) => [holdKey(outcome), outcome]));
     const refused: GiveBack[] = [];
     const canceled: GiveBack[] = [];
     for (const giveBack of batch) {
-      const nextEntry = nextEntries.get(holdKey(giveBack));
+      const { nextEntry, paused = false } = answers.get(holdKey(giveBack)) ?? {};
       if (nextEntry === 'canceled') canceled.push(giveBack);
       else if (typeof nextEntry !== 'number') refused.push(giveBack);
       else {
         log.info({ ...giveBack, nextEntry }, 'gave a task back');
-        this.#raised(giveBack, nextEntry);
+        this.#raised(paused ? { ...giveBack, after: 'release' } : giveBack, nextEntry);
       }
     }
     this.#canceled(canceled);

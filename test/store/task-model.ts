@@ -16,6 +16,8 @@ export interface ModelTask {
 export interface Model {
   tasks: ModelTask[];
   reaped: Set<string>;
+  /** The queue of all of them. */
+  paused: boolean;
 }
 
 export function modelTask(policies: Policies | null): ModelTask {
@@ -51,7 +53,7 @@ const runsHere = (model: Model, task: ModelTask, worker: string, entry: number):
 
 export function claim(model: Model, task: ModelTask, worker: string, entry: number): string {
   if (model.reaped.has(worker)) return 'reaped';
-  if (task.state === 'waiting' && task.entry === entry) {
+  if (task.state === 'waiting' && task.entry === entry && !model.paused) {
     Object.assign(task, { state: 'running', worker, attempt: task.attempt + 1 });
     return 'claimed';
   }
@@ -134,4 +136,11 @@ export function retryByHand(task: ModelTask): RetryOutcome {
     Object.assign(task, { attempt: 0, crashes: 0, readmitted: false });
   }
   return { before, after: task.state };
+}
+
+/** Their old holds are to be taken out. */
+export function pause(model: Model): void {
+  if (model.paused) return;
+  model.paused = true;
+  for (const task of model.tasks) if (task.state === 'waiting') waitAgain(task);
 }

@@ -31,6 +31,7 @@ AS $$
 DECLARE
   committed_epoch bigint;
   claimer text;
+  paused text[];
   rows tid[];
   claimed bigint[];
   row_fences text[];
@@ -51,6 +52,8 @@ BEGIN
     RETURN;
   END IF;
 
+  -- A hold may be claimed here that was granted before its queue was paused.
+  paused := ARRAY(SELECT p.queue FROM holdfast.paused_queues p);
   SELECT array_agg(free.version), array_agg(c.ordinal), array_agg(c.fence) INTO rows, claimed, row_fences
   FROM (
     SELECT * FROM unnest(claim_tasks.ids, claim_tasks.entries, claim_tasks.fences) WITH ORDINALITY
@@ -59,7 +62,7 @@ BEGIN
   ) c
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
-    WHERE t.id = c.id AND t.entry = c.entry AND t.state = 'waiting' AND t.due
+    WHERE t.id = c.id AND t.entry = c.entry AND t.state = 'waiting' AND t.due AND t.queue <> ALL (paused)
     FOR NO KEY UPDATE
   ) free;
 

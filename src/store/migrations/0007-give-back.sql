@@ -1,8 +1,9 @@
 -- Raises the entry of each task that waits with it or that the worker runs with it, which kills every late call for
 -- the old one. The place stays; a task that ran loses the attempt that its claim counted. Returns the tasks that
--- changed with their next entries. One that is being canceled is canceled, with 0 for the next entry.
+-- changed with their next entries, and whether their queues are paused. One that is being canceled is canceled, with 0
+-- for the next entry.
 CREATE FUNCTION holdfast.give_back_tasks(worker bigint, ids uuid[], entries integer[])
-RETURNS TABLE (given_back uuid, next_entry integer)
+RETURNS TABLE (given_back uuid, next_entry integer, paused boolean)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan SET jit = off
@@ -10,10 +11,12 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   rows tid[];
+  paused_queues text[];
 BEGIN
   IF holdfast.hold_worker(give_back_tasks.worker) IS NULL THEN
     RETURN;
   END IF;
+  paused_queues := holdfast.hold_pauses();
   SELECT array_agg(known.version) INTO rows
   FROM (
     SELECT * FROM unnest(give_back_tasks.ids, give_back_tasks.entries) AS u (id, entry) ORDER BY u.id
@@ -29,7 +32,7 @@ BEGIN
   UPDATE holdfast.tasks t SET state = 'canceled', finished_at = clock_timestamp(), error = NULL
   FROM unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.state = 'canceling'
-  RETURNING t.id, 0;
+  RETURNING t.id, 0, false;
 
   RETURN QUERY
   UPDATE holdfast.tasks t
@@ -38,7 +41,7 @@ BEGIN
     worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
   FROM unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.state <> 'canceling'
-  RETURNING t.id, t.entry;
+  RETURNING t.id, t.entry, t.queue = ANY (paused_queues);
 END
 $$;
 

@@ -1,2 +1,2 @@
-SELECT g.given_back AS task, g.next_entry AS "nextEntry"
+SELECT g.given_back AS task, g.next_entry AS "nextEntry", g.paused
 FROM holdfast.give_back_tasks($1::bigint, $2::uuid[], $3::integer[]) g

@@ -14,11 +14,12 @@ export async function giveBackTasks(
 ): Promise<GiveBackOutcome[]> {
   if (tasks.length === 0) return [];
   const values = [worker, tasks.map(({ task }) => task), tasks.map(({ entry }) => entry)];
-  const rows = await run<{ task: string; nextEntry: number }>(sql, values);
-  const nextEntries = new Map(rows.map(({ task, nextEntry }) => [task, nextEntry]));
+  const rows = await run<{ task: string; nextEntry: number; paused: boolean }>(sql, values);
+  const given = new Map(rows.map((row) => [row.task, row]));
   return tasks.map(({ task, entry }) => {
-    const nextEntry = nextEntries.get(task);
+    const { nextEntry, paused = false } = given.get(task) ?? {};
     if (nextEntry === canceled) return { task, entry, nextEntry: 'canceled' };
-    return { task, entry, nextEntry: nextEntry === entry + 1 ? nextEntry : 'refused' };
+    if (nextEntry !== entry + 1) return { task, entry, nextEntry: 'refused' };
+    return paused ? { task, entry, nextEntry, paused } : { task, entry, nextEntry };
   });
 }
