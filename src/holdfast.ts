@@ -9,8 +9,10 @@ import type { Dispatch, DispatchMany, DispatchOptions } from './tasks/dispatch/d
 import type { LockListOptions, LockPage } from './tasks/reading/list-locks.js';
 import type { OwnerPage } from './tasks/reading/list-owners.js';
 import type { TaskListOptions, TaskPage } from './tasks/reading/list-tasks.js';
+import type { QueuePage } from './tasks/reading/list-paused-queues.js';
 import type { WorkerPage } from './tasks/reading/list-workers.js';
 import type { PageOptions } from './tasks/reading/page-options.js';
+import type { QueueState } from './tasks/pause-queue.js';
 import type { RetryTasks } from './tasks/retry-tasks.js';
 import type { Task } from './tasks/task.js';
 import type { WaitOptions } from './tasks/wait/wait-for-task.js';
@@ -61,6 +63,17 @@ export interface Holdfast {
     cancel(id: string): Promise<Task>;
     /** Has failed or canceled tasks run again: one, several, or all that a filter names. */
     readonly retry: RetryTasks;
+  };
+  readonly queues: {
+    /**
+     * Leaves the tasks that wait in a queue alone, and lets them block nobody; what runs goes on. Its name need not have
+     * been seen before. Throws InvalidTask; Unavailable where admission does not pause for it in time.
+     */
+    pause(queue: string): Promise<QueueState>;
+    /** Has the tasks that wait in a paused queue queue up again, in the same order, behind those of other queues. */
+    resume(queue: string): Promise<QueueState>;
+    /** The queues that are paused, in order of their names. */
+    list(options?: PageOptions): Promise<QueuePage>;
   };
   readonly workers: {
     /** In order of their incarnations. */

@@ -27,9 +27,11 @@ export type {
   HandlerDispatchOptions,
   TransactionOption,
 } from './tasks/dispatch/dispatch-signature.js';
+export type { QueueState } from './tasks/pause-queue.js';
 export type { RetriedCount, RetriedTasks, RetryFilter, RetryTasks } from './tasks/retry-tasks.js';
 export type { WaitOptions } from './tasks/wait/wait-for-task.js';
 export type { TaskListOptions, TaskPage, TaskSummary } from './tasks/reading/list-tasks.js';
+export type { PausedQueueView, QueuePage } from './tasks/reading/list-paused-queues.js';
 export type { WorkerPage, WorkerView } from './tasks/reading/list-workers.js';
 export type { Lock, LockListOptions, LockPage } from './tasks/reading/list-locks.js';
 export type { LockOwner, OwnerPage } from './tasks/reading/list-owners.js';

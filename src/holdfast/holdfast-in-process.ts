@@ -12,10 +12,12 @@ import { defaultWorkerName } from '../configuration.js';
 import { Unavailable } from '../errors.js';
 import { currentHandler } from '../handler-context.js';
 import { cancelTask } from '../tasks/cancel-task.js';
+import { pauseQueue, resumeQueue } from '../tasks/pause-queue.js';
 import { retryingTasks } from '../tasks/retry-tasks.js';
 import { createDispatcher } from '../tasks/dispatch/dispatcher.js';
 import { listLocks } from '../tasks/reading/list-locks.js';
 import { listOwners } from '../tasks/reading/list-owners.js';
+import { listPausedQueues } from '../tasks/reading/list-paused-queues.js';
 import { listTasks } from '../tasks/reading/list-tasks.js';
 import { listWorkers } from '../tasks/reading/list-workers.js';
 import { taskOf } from '../tasks/task.js';
@@ -36,6 +38,7 @@ export class HoldfastInProcess implements Holdfast {
   readonly dispatch: Dispatch<DispatchOptions>;
   readonly dispatchMany: DispatchMany;
   readonly tasks: Holdfast['tasks'];
+  readonly queues: Holdfast['queues'];
   readonly workers: Holdfast['workers'];
   readonly locks: Holdfast['locks'];
   readonly #ports: HoldfastPorts;
@@ -70,10 +73,12 @@ export class HoldfastInProcess implements Holdfast {
         const { store } = await this.#ready();
         return cancelTask({ store, hint: (hint) => this.#hints.give(hint) }, id);
       },
-      retry: retryingTasks(async () => {
-        const { store } = await this.#ready();
-        return { store, wakeAdmission: () => this.#hints.give((table) => table.wakeAdmission()) };
-      }),
+      retry: retryingTasks(() => this.#waking()),
+    };
+    this.queues = {
+      pause: async (queue) => pauseQueue(await this.#waking(), queue),
+      resume: async (queue) => resumeQueue(await this.#waking(), queue),
+      list: async (options) => listPausedQueues((await this.#ready()).store, options),
     };
     this.workers = { list: async (options) => listWorkers((await this.#ready()).store, options) };
     this.locks = {
@@ -132,6 +137,11 @@ export class HoldfastInProcess implements Holdfast {
     this.#refuseWhenClosed();
     await this.#ports.backend.storeReady();
     return this.#ports.backend;
+  }
+
+  async #waking(): Promise<Pick<Backend, 'store'> & { wakeAdmission(): void }> {
+    const { store } = await this.#ready();
+    return { store, wakeAdmission: () => this.#hints.give((table) => table.wakeAdmission()) };
   }
 
   async #withTable(): Promise<Pick<Backend, 'store'> & Awaited<ReturnType<Backend['openTable']>>> {

@@ -3,6 +3,7 @@ import type { Run } from './run.js';
 import type { Admission } from './store.js';
 import { clearTakeOuts } from './queries/clear-take-outs.js';
 import { endUnclaimedRollbacks } from './queries/end-unclaimed-rollbacks.js';
+import { continuePause } from './queries/pause-queue.js';
 import { lanesToAdmit } from './queries/lanes-to-admit.js';
 import { makeDue } from './queries/make-due.js';
 import { markAdmitted } from './queries/mark-admitted.js';
@@ -36,6 +37,10 @@ function admissionOn(run: Run, { pass, epoch }: { pass: string; epoch: string | 
     makeDue: (limit) => makeDue(run, limit),
     lanesToAdmit: (inEpoch) => lanesToAdmit(run, inEpoch),
     tasksToAdmit: (request) => tasksToAdmit(run, request),
+    continuePauses: async (limit) => {
+      const phase = await continuePause(run, null, limit);
+      return phase === 'taking-out' || phase === 'resuming';
+    },
     markedTakeOuts: (limit) => markedTakeOuts(run, limit),
     endUnclaimedRollbacks: (limit) => endUnclaimedRollbacks(run, limit),
     clearTakeOuts: (marked) => clearTakeOuts(run, marked),

@@ -16,6 +16,8 @@ import { insertRunning } from './queries/insert-running.js';
 import { insertTasks } from './queries/insert-tasks.js';
 import { listTasks } from './queries/list-tasks.js';
 import { listWorkers } from './queries/list-workers.js';
+import { pauseQueue, resumeQueue } from './queries/pause-queue.js';
+import { pausedQueues } from './queries/paused-queues.js';
 import { readNamespace } from './queries/read-namespace.js';
 import { readmitWithResources } from './queries/readmit-with-resources.js';
 import { reapWorker } from './queries/reap-worker.js';
@@ -66,6 +68,10 @@ export function createStore(database: Database, namespace: string): Store {
 
     admissionNeeded: (epoch) => admissionNeeded(run, epoch),
     admissionPass: (pass) => admissionPass(database, namespace, pass),
+
+    pauseQueue: (queue) => pauseQueue(run, queue),
+    resumeQueue: (queue) => resumeQueue(run, queue),
+    pausedQueues: (page) => pausedQueues(run, page),
 
     claimTasks: (claim) => claimTasks(run, claim),
     finishTasks: (worker, finishes) => finishTasks(run, worker, finishes),

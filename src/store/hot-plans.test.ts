@@ -10,7 +10,7 @@ import {
 } from '../../test/store/explaining-database.js';
 import { fillWithMillion, share, taskId } from '../../test/store/million-tasks.js';
 import { openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
-import { claimOf, insertOf, openEpoch, register, requestOf } from '../../test/store/rows.js';
+import { claimOf, insertOf, newTask, openEpoch, register, requestOf } from '../../test/store/rows.js';
 import { openSession } from '../../test/store/session.js';
 import { createStore } from './create-store.js';
 
@@ -64,6 +64,12 @@ describe('with a million tasks', () => {
     await store.removeWorker(lost);
     await store.discardTasks('1', [task.task]);
     await store.waitEdges([task.task]);
+    await store.pauseQueue('nobody');
+    await store.resumeQueue('nobody');
+    await store.retryTask(task.task);
+    await store.cancelTask(task.task);
+    await store.retryPage({ state: 'failed', name: 'nobody', from: null, limit: 10 });
+    await store.insertTasks([newTask({ name: 'name-1', uniqueKey: v7(), uniqueMode: 'replace' })]);
   }
 
   describe.each([
@@ -194,6 +200,22 @@ describe('with a million tasks', () => {
         expect(await store.settleLostLocks(api)).toHaveLength(3);
         expect(await store.removeWorker(api)).toBe('removed');
       });
+    });
+
+    test('retryPage', async () => {
+      await expectCheap(20_000, () =>
+        store.retryPage({ state: 'failed', name: null, from: null, limit: batch }),
+      );
+      await expectCheap(20_000, () =>
+        store.retryPage({ state: 'failed', name: 'name-3', from: null, limit: batch }),
+      );
+    });
+
+    test('insertTasks with a unique key', async () => {
+      await expectCheap(200, () => store.insertTasks([newTask({ name: 'name-1', uniqueKey: v7() })]));
+      await expectCheap(200, () =>
+        store.insertTasks([newTask({ name: 'name-1', uniqueKey: v7(), uniqueMode: 'replace' })]),
+      );
     });
 
     test('the running tasks of a rebuild', async () => {

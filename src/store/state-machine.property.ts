@@ -3,6 +3,7 @@ import type { OpenStore } from '../../test/store/open-store.js';
 import type { Finish } from './finish.js';
 import type { Policies, Store } from './store.js';
 import fc from 'fast-check';
+import { v7 } from 'uuid';
 import { claimOf, insertOne, mustGet, openEpoch, register, somePolicies } from '../../test/store/rows.js';
 import * as model from '../../test/store/task-model.js';
 
@@ -27,6 +28,8 @@ type Kind =
   | 'mark'
   | 'cancel'
   | 'retry by hand'
+  | 'pause'
+  | 'resume'
   | 'reap'
   | 'settle'
   | 'progress'
@@ -60,6 +63,8 @@ const step: fc.Arbitrary<Step> = fc.record({
           'mark',
           'cancel',
           'retry by hand',
+          'pause',
+          'resume',
         ] as const),
         ...(['reap', 'settle', 'settle', 'progress'] as const),
         ...(['rolled back', 'roll-back failed', 'end unclaimed'] as const),
@@ -90,14 +95,19 @@ export function stateMachineProperty(open: () => Promise<OpenStore>): void {
           fc.array(step, { minLength: 5, maxLength: 30 }),
           fc.tuple(fc.constantFrom(...policies), fc.constantFrom(...policies)),
           async (steps, given) => {
+            const queue = v7();
             const ids = [
-              (await insertOne(store, { policies: given[0] })).id,
-              (await insertOne(store, { policies: given[1] })).id,
+              (await insertOne(store, { queue, policies: given[0] })).id,
+              (await insertOne(store, { queue, policies: given[1] })).id,
             ];
             const workers = [await register(store), await register(store)];
-            const expected: model.Model = { tasks: given.map(model.modelTask), reaped: new Set() };
+            const expected: model.Model = {
+              tasks: given.map(model.modelTask),
+              reaped: new Set(),
+              paused: false,
+            };
             for (const one of steps) {
-              const at = { ids, workers, epoch };
+              const at = { ids, workers, epoch, queue };
               expect(await ask(store, one, at, expected), one.kind).toEqual(foresee(one, at, expected));
               for (const [index, id] of ids.entries()) {
                 const { admitted: _, ...task } = expected.tasks[index] as model.ModelTask;
@@ -117,6 +127,7 @@ interface At {
   ids: string[];
   workers: string[];
   epoch: string;
+  queue: string;
 }
 
 /** A reaped worker stays in half of the steps, so that its late calls are tried too. */
@@ -134,7 +145,7 @@ function entryOf({ task, entryOffset }: Step, { tasks }: model.Model): number {
 async function ask(
   store: Store,
   one: Step,
-  { ids, workers, epoch }: At,
+  { ids, workers, epoch, queue }: At,
   expected: model.Model,
 ): Promise<unknown> {
   const entry = entryOf(one, expected);
@@ -181,6 +192,10 @@ async function ask(
       return store.cancelTask(task);
     case 'retry by hand':
       return store.retryTask(task);
+    case 'pause':
+      return store.pauseQueue(queue);
+    case 'resume':
+      return store.resumeQueue(queue);
     case 'reap':
       return store.reapWorker(worker);
     case 'settle': {
@@ -226,6 +241,11 @@ function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
       return model.cancel(task);
     case 'retry by hand':
       return model.retryByHand(task);
+    case 'pause':
+      return model.pause(expected);
+    case 'resume':
+      expected.paused = false;
+      return undefined;
     case 'reap':
       expected.reaped.add(worker);
       return 'reaped';

@@ -11,6 +11,7 @@ import { databaseConformance } from './database.conformance.js';
 import { dispatchConformance } from './dispatch.conformance.js';
 import { epochsConformance } from './epochs.conformance.js';
 import { listingConformance } from './listing.conformance.js';
+import { pausingConformance } from './pausing.conformance.js';
 import { readingConformance } from './reading.conformance.js';
 import { retryingConformance } from './retrying.conformance.js';
 import { rollingBackConformance } from './rolling-back.conformance.js';
@@ -34,6 +35,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   uniqueKeysConformance(open);
   rollingBackConformance(open);
   unclaimedRollbacksConformance(open);
+  pausingConformance(open);
   workersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);

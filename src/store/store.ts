@@ -59,6 +59,18 @@ export interface Store {
   /** One admission pass; `busy-elsewhere` when another process has it. Several round trips. */
   admissionPass<T>(pass: (admission: Admission) => Promise<T>): Promise<T | 'busy-elsewhere'>;
 
+  // Queues
+  /**
+   * From its first round trip on the tasks that wait in the queue are left alone; then the holds that they have are
+   * marked to be taken out. Several round trips; what is left of them when it fails, admission does. Throws Unavailable
+   * where admission does not pause for it in time.
+   */
+  pauseQueue(queue: string): Promise<void>;
+  /** Gives the tasks that wait in the queue new places in the same order; then they are admitted. As pauseQueue. */
+  resumeQueue(queue: string): Promise<void>;
+  /** In order of their names. */
+  pausedQueues(page: { after: string | null; limit: number }): Promise<PausedQueue[]>;
+
   // The life of a task
   /** The second half of a claim. One autocommit call; must never be repeated after an unknown outcome. */
   claimTasks(claim: { worker: string; epoch: string; claims: Claim[] }): Promise<ClaimOutcome>;
@@ -116,6 +128,11 @@ export interface Store {
   settleLostLocks(requester: string): Promise<string[] | 'refused'>;
 }
 
+export interface PausedQueue {
+  queue: string;
+  pausedAt: string;
+}
+
 export interface NamespaceRow {
   epoch: string | null;
   identity: string | null;
@@ -154,7 +171,7 @@ export interface AdmissionNeed {
   lanes: string[];
   /** Whether there are tasks whose time has come and that are not yet marked as due. */
   due: boolean;
-  /** Whether there are holds to be taken out. */
+  /** Whether there are holds to be taken out, or queues whose pause or resumption is not done yet. */
   takeOuts: boolean;
   /** Whether there are roll-backs that nobody has claimed in time. */
   rollbacksOver: boolean;
@@ -184,6 +201,8 @@ export interface Admission {
    * pass commits, so the batch that was marked should be its last.
    */
   markAdmitted(epoch: string, tasks: TaskEntry[]): Promise<RefusedMark[]>;
+  /** Does the next page of what a pause or a resumption left to do; whether there is more. */
+  continuePauses(limit: number): Promise<boolean>;
   /** Tasks that waited with that entry and do not go on: their holds are to be taken out. */
   markedTakeOuts(limit: number): Promise<TaskEntry[]>;
   /** Ends roll-backs that nobody has claimed in time, and marks their holds to be taken out; returns how many. */
@@ -228,6 +247,8 @@ export interface GiveBackOutcome extends TaskEntry {
   nextEntry: number | 'canceled' | 'refused';
   /** Whether it rolls back under its next entry: then its hold must go on under that. */
   rollsBack: boolean;
+  /** Its queue is paused: its hold must not go on. */
+  paused?: true;
 }
 
 export interface RunningTask extends TaskEntry {

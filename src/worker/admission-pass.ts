@@ -52,15 +52,17 @@ export async function admissionPass(
   const { epoch } = request;
   const outcome = await store.admissionPass<PassOutcome>(async (admission) => {
     if (admission.epoch !== epoch) return { status: 'epoch' };
+    const unfinished = await admission.continuePauses(tasksPerPass);
+    // First: a task may come in only once the hold of its old entry is out, and those behind it must not pass it by.
+    const tookOut = await takeOutMarked(table, admission, epoch);
     const admitted = await admitPages(table, admission, request);
     if (admitted.status !== 'done') return admitted;
     // Last, and entered by a later pass: a claim would not see before the commit that the time has come.
     const due = await admission.makeDue(tasksPerPass);
-    const tookOut = await takeOutMarked(table, admission, epoch);
     // After the take-outs: where this pass dies, these roll back still, and their locks must not be gone.
     const over = await admission.endUnclaimedRollbacks(tasksPerPass);
     // What the holds that are gone made room for comes in with the next pass.
-    const more = due > 0 || tookOut > 0 || over > 0;
+    const more = due > 0 || tookOut > 0 || over > 0 || unfinished;
     return more ? { ...admitted, next: admitted.next ?? firstPlace } : admitted;
   });
   return outcome === 'busy-elsewhere' ? { status: 'busy-elsewhere' } : outcome;

@@ -96,12 +96,12 @@ export class GivingBack {
     const refused: GiveBack[] = [];
     const canceled: GiveBack[] = [];
     for (const giveBack of batch) {
-      const { nextEntry, rollsBack = false } = given.get(holdKey(giveBack)) ?? {};
+      const { nextEntry, rollsBack = false, paused = false } = given.get(holdKey(giveBack)) ?? {};
       if (nextEntry === 'canceled') canceled.push(giveBack);
       else if (typeof nextEntry !== 'number') refused.push(giveBack);
       else {
         log.info({ ...giveBack, nextEntry }, 'gave a task back');
-        this.#raised(giveBack, nextEntry, rollsBack);
+        this.#raised(paused ? { ...giveBack, after: 'release' } : giveBack, nextEntry, rollsBack);
       }
     }
     this.#canceled(canceled);

@@ -24,9 +24,10 @@ const retry = retryingTasks(async () => {
   return { store, wakeAdmission: () => void table.wakeAdmission() };
 });
 
+const offers = [{ queues: ['default'], names: ['job'], versions: {} }];
+
 /** One pass, in the name of nobody. */
 async function pass(): Promise<void> {
-  const offers = [{ queues: ['default'], names: ['job'], versions: {} }];
   const request = { epoch: await place.epoch.get(), afterPlace: firstPlace, offers, limit: tasksPerPass };
   expect(await admissionPass(place, request)).toMatchObject({ status: 'done' });
 }
@@ -93,12 +94,23 @@ describe.each([
     expect((await place.store.admissionNeeded(await place.epoch.get())).takeOuts).toBe(false);
   });
 
-  test('a mark whose hold never was there goes when the next entry has come in', async () => {
+  test('a mark goes where the next entry has come in', async () => {
     place = await open();
     place.definitions.set('job', defineTask({ name: 'job', run: () => {} }));
     const { id } = await place.dispatcher.dispatch('job', null, { exclusive: ['r'] });
     await place.store.cancelTask(id);
     await retry(id);
+    // A pass that died after it had entered the next entry.
+    const dies = overriding(place.store, {
+      admissionPass: (work) =>
+        place.store.admissionPass(async (admission) => {
+          await work(admission);
+          throw new Error('died');
+        }),
+    });
+    const request = { epoch: await place.epoch.get(), afterPlace: firstPlace, offers, limit: tasksPerPass };
+    await expect(admissionPass({ ...place, store: dies }, request)).rejects.toThrow('died');
+    expect(await holdOf(id)).toMatchObject({ entry: 2 });
     await pass();
     expect(await holdOf(id)).toMatchObject({ entry: 2, status: 'granted' });
     expect((await place.store.admissionNeeded(await place.epoch.get())).takeOuts).toBe(false);

@@ -289,6 +289,25 @@ describe('holdfast tasks', () => {
   });
 });
 
+describe('holdfast queues', () => {
+  it('pauses, lists and resumes', async () => {
+    expect(await holdfast(['queues', 'list'], { env })).toMatchObject({ stdout: 'No queue is paused.\n' });
+    expect(await holdfastJson(['queues', 'pause', 'night'], { env })).toEqual({
+      queue: 'night',
+      paused: true,
+    });
+    expect(await holdfastJson(['queues', 'list'], { env })).toEqual({
+      queues: [{ queue: 'night', paused: true, pausedAt: isoTime }],
+      next: null,
+    });
+    expect((await holdfast(['queues', 'list'], { env })).stdout).toMatch(/^QUEUE +PAUSED\nnight +\d{4}-/);
+    const resumed = await holdfast(['queues', 'resume', 'night'], { env });
+    expect(resumed).toMatchObject({ status: 0, stdout: 'night not paused\n' });
+    expect(await holdfastJson(['queues', 'list'], { env })).toEqual({ queues: [], next: null });
+    expect(await holdfast(['queues', 'pause', ''], { env })).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
 describe('holdfast worker', () => {
   it('tells that it claims, shows in the lists, and stops in order when told to', async () => {
     const worker = await startWorker('--concurrency', '1', '--version', 'ffmpeg=6.1.0', '--queue', 'default');

@@ -19,6 +19,8 @@ export interface ModelTask {
 export interface Model {
   tasks: ModelTask[];
   reaped: Set<string>;
+  /** The queue of all of them. */
+  paused: boolean;
 }
 
 export function modelTask(policies: Policies | null): ModelTask {
@@ -69,7 +71,7 @@ const isUnclaimed = ({ state, worker }: ModelTask): boolean =>
 
 export function claim(model: Model, task: ModelTask, worker: string, entry: number): string {
   if (model.reaped.has(worker)) return 'reaped';
-  if (isUnclaimed(task) && task.entry === entry) {
+  if (isUnclaimed(task) && task.entry === entry && !(task.state === 'waiting' && model.paused)) {
     if (task.state === 'waiting') Object.assign(task, { state: 'running', attempt: task.attempt + 1 });
     task.worker = worker;
     return 'claimed';
@@ -187,4 +189,11 @@ export function retryByHand(task: ModelTask): RetryOutcome {
     Object.assign(task, { attempt: 0, crashes: 0, readmitted: false });
   }
   return { before, after: task.state };
+}
+
+/** Their old holds are to be taken out. */
+export function pause(model: Model): void {
+  if (model.paused) return;
+  model.paused = true;
+  for (const task of model.tasks) if (task.state === 'waiting') waitAgain(task);
 }

@@ -32,6 +32,7 @@ AS $$
 DECLARE
   committed_epoch bigint;
   claimer text;
+  paused text[];
   rows tid[];
   claimed bigint[];
   row_fences text[];
@@ -52,6 +53,8 @@ BEGIN
     RETURN;
   END IF;
 
+  -- A hold may be claimed here that was granted before its queue was paused.
+  paused := ARRAY(SELECT p.queue FROM holdfast.paused_queues p);
   SELECT array_agg(free.version), array_agg(c.ordinal), array_agg(c.fence) INTO rows, claimed, row_fences
   FROM (
     SELECT * FROM unnest(claim_tasks.ids, claim_tasks.entries, claim_tasks.fences) WITH ORDINALITY
@@ -61,7 +64,7 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
     WHERE t.id = c.id AND t.entry = c.entry
-      AND CASE t.state WHEN 'waiting' THEN t.due WHEN 'rolling_back' THEN t.worker IS NULL ELSE false END
+      AND CASE t.state WHEN 'waiting' THEN t.due AND t.queue <> ALL (paused) WHEN 'rolling_back' THEN t.worker IS NULL ELSE false END
       AND (t.requester IS NULL OR t.requester = claim_tasks.worker)
     FOR NO KEY UPDATE
   ) free;

@@ -1,9 +1,9 @@
 -- Raises the entry of each task that waits with it or that the worker runs with it, which kills every late call for
 -- the old one. The place stays; a task that ran loses the attempt that its claim counted. Returns the tasks that
--- changed with their next entries, and whether they roll back with it. One that is being canceled is canceled, with 0
--- for the next entry. `roll_back` as in finish_tasks; a roll-back itself stays one.
+-- changed with their next entries, whether they roll back with it, and whether their queues are paused. One that is being
+-- canceled is canceled, with 0 for the next entry. `roll_back` as in finish_tasks; a roll-back itself stays one.
 CREATE FUNCTION holdfast.give_back_tasks(worker bigint, ids uuid[], entries integer[], roll_back boolean[])
-RETURNS TABLE (given_back uuid, next_entry integer, rolls_back boolean)
+RETURNS TABLE (given_back uuid, next_entry integer, rolls_back boolean, paused boolean)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan SET jit = off
@@ -12,10 +12,12 @@ AS $$
 DECLARE
   rows tid[];
   ordinals integer[];
+  paused_queues text[];
 BEGIN
   IF holdfast.hold_worker(give_back_tasks.worker) IS NULL THEN
     RETURN;
   END IF;
+  paused_queues := holdfast.hold_pauses();
   SELECT array_agg(known.version), array_agg(c.ordinal) INTO rows, ordinals
   FROM (
     SELECT * FROM unnest(give_back_tasks.ids, give_back_tasks.entries) WITH ORDINALITY AS u (id, entry, ordinal)
@@ -32,13 +34,13 @@ BEGIN
   ) known;
 
   RETURN QUERY
-  SELECT b.task, b.next_entry, true
+  SELECT b.task, b.next_entry, true, false
   FROM unnest(rows, ordinals) AS l (version, ordinal)
   CROSS JOIN LATERAL holdfast.begin_rollback(l.version, 'given-back', NULL, NULL) b
   WHERE give_back_tasks.roll_back[l.ordinal];
 
   RETURN QUERY
-  SELECT b.task, b.next_entry, true
+  SELECT b.task, b.next_entry, true, false
   FROM unnest(rows) AS l (version)
   CROSS JOIN LATERAL holdfast.give_back_rollback(l.version, 'rollback-given-back') b;
 
@@ -48,7 +50,7 @@ BEGIN
     attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'canceled', NULL)
   FROM unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.state = 'canceling'
-  RETURNING t.id, 0, false;
+  RETURNING t.id, 0, false, false;
 
   RETURN QUERY
   UPDATE holdfast.tasks t
@@ -59,7 +61,7 @@ BEGIN
       t.worker, 'given-back', NULL) ELSE t.attempts END
   FROM unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.state NOT IN ('canceling', 'rolling_back')
-  RETURNING t.id, t.entry, false;
+  RETURNING t.id, t.entry, false, t.queue = ANY (paused_queues);
 END
 $$;
 

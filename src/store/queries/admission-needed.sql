@@ -18,14 +18,20 @@ WITH RECURSIVE pairs AS (
 ),
 need AS (
   SELECT
-    ARRAY(SELECT DISTINCT p.lane FROM pairs p WHERE p.admitted_epoch <> $1::bigint ORDER BY p.lane) AS lanes,
+    ARRAY(
+      SELECT DISTINCT p.lane FROM pairs p
+      WHERE p.admitted_epoch <> $1::bigint
+        AND NOT EXISTS (SELECT FROM holdfast.paused_queues q WHERE q.queue = p.lane::jsonb ->> 0)
+      ORDER BY p.lane
+    ) AS lanes,
     EXISTS (
       SELECT FROM (
         SELECT t.run_at FROM holdfast.tasks t WHERE t.state = 'waiting' AND NOT t.due ORDER BY t.run_at LIMIT 1
       ) earliest
       WHERE earliest.run_at <= now()
     ) AS due,
-    EXISTS (SELECT FROM (SELECT t.place FROM holdfast.tasks t WHERE t.take_out IS NOT NULL ORDER BY t.place LIMIT 1) first) AS "takeOuts",
+    EXISTS (SELECT FROM holdfast.paused_queues q WHERE q.phase <> 'paused')
+      OR EXISTS (SELECT FROM (SELECT t.place FROM holdfast.tasks t WHERE t.take_out IS NOT NULL ORDER BY t.place LIMIT 1) first) AS "takeOuts",
     EXISTS (
       SELECT FROM (
         SELECT t.rollback_until FROM holdfast.tasks t WHERE t.state = 'rolling_back' AND t.worker IS NULL

@@ -9,7 +9,7 @@ const canceled = 0;
 
 export async function giveBackTasks(run: Run, worker: string, tasks: GiveBack[]): Promise<GiveBackOutcome[]> {
   if (tasks.length === 0) return [];
-  const rows = await run<{ task: string; nextEntry: number; rollsBack: boolean }>(sql, [
+  const rows = await run<{ task: string; nextEntry: number; rollsBack: boolean; paused: boolean }>(sql, [
     worker,
     tasks.map(({ task }) => task),
     tasks.map(({ entry }) => entry),
@@ -17,9 +17,9 @@ export async function giveBackTasks(run: Run, worker: string, tasks: GiveBack[])
   ]);
   const given = new Map(rows.map((row) => [row.task, row]));
   return tasks.map(({ task, entry }) => {
-    const { nextEntry, rollsBack = false } = given.get(task) ?? {};
+    const { nextEntry, rollsBack = false, paused = false } = given.get(task) ?? {};
     if (nextEntry === canceled) return { task, entry, nextEntry: 'canceled', rollsBack };
-    if (nextEntry === entry + 1) return { task, entry, nextEntry, rollsBack };
-    return { task, entry, nextEntry: 'refused', rollsBack: false };
+    if (nextEntry !== entry + 1) return { task, entry, nextEntry: 'refused', rollsBack: false };
+    return paused ? { task, entry, nextEntry, rollsBack, paused } : { task, entry, nextEntry, rollsBack };
   });
 }

@@ -15,4 +15,7 @@ WITH RECURSIVE pairs AS (
     LIMIT 1
   ) following
 )
-SELECT DISTINCT p.lane FROM pairs p WHERE p.admitted_epoch <> $1::bigint ORDER BY p.lane
+SELECT DISTINCT p.lane FROM pairs p
+WHERE p.admitted_epoch <> $1::bigint
+  AND NOT EXISTS (SELECT FROM holdfast.paused_queues q WHERE q.queue = p.lane::jsonb ->> 0)
+ORDER BY p.lane

@@ -1,0 +1,1 @@
+SELECT holdfast.pause_queue($1)

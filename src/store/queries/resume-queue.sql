@@ -1,0 +1,1 @@
+SELECT holdfast.resume_queue($1)
