@@ -108,7 +108,7 @@ export function pausingConformance(open: () => Promise<OpenStore>): void {
       ]);
       const given = await runAnyway({});
       expect(await store.giveBackTasks(given.worker, [{ task: given.id, entry: 1 }])).toEqual([
-        { task: given.id, entry: 1, nextEntry: 2, paused: true },
+        { task: given.id, entry: 1, nextEntry: 2, rollsBack: false, paused: true },
       ]);
       const byHand = await insert({});
       await store.cancelTask(byHand[0] ?? '');
