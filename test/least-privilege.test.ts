@@ -37,6 +37,37 @@ test('the rights that SECURITY.md gives a caller suffice to dispatch by SQL, and
   }
 });
 
+test('the rights that the guide on cancelling adds suffice to cancel by SQL', async () => {
+  const namespace = uniqueNamespace();
+  const guide = readFileSync(join(projectRoot, 'docs/guides/cancelling.md'), 'utf8');
+  const grants = [advice, guide].map((page) => /```sql\n([^]*?)```/.exec(page)?.[1] ?? '').join('');
+  const hf = await createHoldfast({
+    ...{ database: sharedPostgresUrl(), redis: 'memory:', namespace, migrate: true },
+  });
+  const client = new pg.Client({ connectionString: sharedPostgresUrl() });
+  await client.connect();
+  const role = `${namespace}_shop`;
+  try {
+    const { id } = await hf.dispatch('a');
+    const { id: rollingBack } = await hf.dispatch('a');
+    await client.query(
+      `UPDATE ${namespace}.tasks SET state = 'rolling_back', outcome = 'retry', rollback_until = now() WHERE id = $1`,
+      [rollingBack],
+    );
+    await client.query(`CREATE ROLE ${role}`);
+    await client.query(grants.replaceAll('holdfast', namespace).replaceAll('shop', role));
+    await client.query(`SET ROLE ${role}`);
+    const cancel = `SELECT c.after FROM ${namespace}.cancel($1) c`;
+    expect((await client.query(cancel, [id])).rows).toEqual([{ after: 'canceled' }]);
+    expect((await client.query(cancel, [rollingBack])).rows).toEqual([{ after: 'rolling_back' }]);
+  } finally {
+    await client.query(`RESET ROLE; DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await client.end();
+    await hf.close();
+    await dropNamespace(namespace);
+  }
+});
+
 test('the Redis user of SECURITY.md can do all that a worker does, and reach no other key', async () => {
   const namespace = uniqueNamespace();
   const rule = /^ACL (SETUSER .*)$/m.exec(advice)?.[1] ?? '';

@@ -5,7 +5,6 @@ import { latch } from '../../test/worker/latch.js';
 import { overriding } from '../../test/worker/overriding.js';
 import { embeddedPlace, serverPlace, type Place } from '../../test/worker/place.js';
 import { holdsGone, inState, startWorker } from '../../test/worker/test-worker.js';
-import { Unavailable } from '../errors.js';
 import type { LockTable } from '../locks/lock-table.js';
 import { openEpoch } from '../recovery/open-epoch.js';
 import { cancelTask } from '../tasks/cancel-task.js';
@@ -302,84 +301,4 @@ test('a planned stop in the middle of a roll-back gives it back, nothing counted
   ]);
   expect(story).toEqual(['run', 'rollback', 'rollback']);
   await holdsGone(place, id);
-});
-
-test.each(['finishTasks', 'giveBackTasks'] as const)(
-  'where the reply of %s is lost, the locks are kept for the roll-back',
-  async (call) => {
-    await at(serverPlace);
-    const started = latch();
-    let behindBegan = false;
-    define('behind', { run: () => void (behindBegan = true) });
-    let early = true;
-    const planned = call === 'giveBackTasks';
-    let runs = 0;
-    defineFailing({
-      run: async (_, { signal }) => {
-        if ((runs += 1) > 1) return;
-        started.open();
-        if (planned) await delay(60_000, undefined, { signal });
-        throw new Error('boom');
-      },
-      rollback: () => void (early = behindBegan),
-    });
-    let lost = 0;
-    const losing = async <T>(answer: Promise<T>): Promise<T> => {
-      const reply = await answer;
-      if ((lost += 1) === 1) throw new Unavailable('The reply was lost.');
-      return reply;
-    };
-    const store = overriding(place.store, {
-      [call]: (worker: string, list: never[]) => losing<unknown>(place.store[call](worker, list)),
-    });
-    const worker = await startWorker(place, { store, ...rareBeats, graceMs: 50 });
-    const { id } = await place.dispatcher.dispatch('failing');
-    await started.opened;
-    const behind = await place.dispatcher.dispatch('behind');
-    if (planned) {
-      await worker.stop();
-      await startWorker(place);
-    }
-    await inState(place, id, planned ? 'completed' : 'failed');
-    await inState(place, behind.id, 'completed');
-    expect([lost >= 2, early]).toEqual([true, false]);
-    await holdsGone(place, id, behind.id);
-  },
-);
-
-test('a claim of a roll-back whose reply is lost is given back, and it is run under another entry', async () => {
-  await at(serverPlace);
-  defineFailing();
-  let claims = 0;
-  const store = overriding(place.store, {
-    claimTasks: async (claim) => {
-      const outcome = await place.store.claimTasks(claim);
-      if ((claims += 1) === 2) throw new Unavailable('The reply was lost.');
-      return outcome;
-    },
-  });
-  await startWorker(place, { store });
-  const { id } = await place.dispatcher.dispatch('failing');
-  const row = await inState(place, id, 'failed');
-  expect(row).toMatchObject({ entry: 3, attempt: 1 });
-  expect(story).toEqual(['run', 'rollback']);
-  await holdsGone(place, id);
-});
-
-test('a task from SQL does not begin before its row knows of the roll-back', async () => {
-  await at(serverPlace);
-  defineFailing();
-  let failures = 0;
-  const store = overriding(place.store, {
-    writePolicies: async (worker, policies) => {
-      if ((failures += 1) === 1) throw new Unavailable('Not now.');
-      await place.store.writePolicies(worker, policies);
-    },
-  });
-  await startWorker(place, { store });
-  const text = `SELECT "${place.namespace}".dispatch('failing', exclusive => ARRAY['r']) AS id`;
-  const { rows } = await place.database.query<{ id: string }>(text);
-  const row = await inState(place, rows[0]?.id ?? '', 'failed');
-  expect(row.attempts.map(({ outcome }) => outcome)).toEqual(['given-back', 'failed', 'rolled-back']);
-  expect(story).toEqual(['run', 'rollback']);
 });
