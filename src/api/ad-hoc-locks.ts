@@ -2,7 +2,7 @@ import { v7 } from 'uuid';
 import type { Resources } from '../resources.js';
 import type { LockRequest, TaskEntry, TaskRow } from '../store/store.js';
 import type { HandlerWait } from '../tasks/wait/deadlock-watch.js';
-import type { Discard, Discarding } from '../worker/discarding.js';
+import type { Discarding } from '../worker/discarding.js';
 import type { KnownHolds } from '../worker/known-holds.js';
 import type { OwnInserts } from './own-inserts.js';
 import { Unavailable } from '../errors.js';
@@ -30,9 +30,6 @@ export interface Acquire extends Resources {
   signal: AbortSignal | undefined;
 }
 
-/** As for a Discard. */
-type Doubts = Partial<Pick<Discard, 'waited' | 'lostInsert'>>;
-
 /** What the row of every ad-hoc lock is called; its lane is its requester's all the same. */
 export const lockName = 'holdfast.lock';
 export const lockQueue = 'default';
@@ -47,6 +44,7 @@ export class AdHocLocks {
   readonly #held = new Map<string, HeldLock>();
   readonly #requests = new Set<Promise<void>>();
   #lost = false;
+  #everAsked = false;
 
   constructor(ports: AdHocLocksPorts) {
     this.#ports = ports;
@@ -55,6 +53,11 @@ export class AdHocLocks {
   /** How many claims there may be to make. */
   get waiting(): number {
     return this.#waits.size;
+  }
+
+  /** Whether it has ever waited. */
+  get everAsked(): boolean {
+    return this.#everAsked;
   }
 
   async acquire({ asker, waitMs, signal, exclusive, shared }: Acquire): Promise<HeldLock> {
@@ -80,7 +83,7 @@ export class AdHocLocks {
   doubt(holds: readonly TaskEntry[]): void {
     for (const hold of holds) {
       this.#waits.get(hold.task)?.giveUp(new Unavailable('A reply about the lock was lost; it is not held.'));
-      this.#discard(hold, { waited: true });
+      this.#discard(hold);
     }
   }
 
@@ -107,10 +110,11 @@ export class AdHocLocks {
   }
 
   #wait(lock: LockRequest['lock'], waitMs: number, signal: AbortSignal | undefined): Promise<HeldLock> {
+    this.#everAsked = true;
     const onGivenUp = (): void => {
       this.#waits.delete(lock.id);
       // Until the request is answered, nobody knows whether there is anything to discard.
-      if (wait.sent && !this.#lost) this.#discard({ task: lock.id, entry }, { waited: true });
+      if (wait.sent && !this.#lost) this.#discard({ task: lock.id, entry });
     };
     const wait = new LockWait(lock, { waitMs, signal, onGivenUp });
     // Before the request is answered: it may be granted by then.
@@ -129,7 +133,7 @@ export class AdHocLocks {
       const requested = await inserts.request(wait.lock);
       wait.sent = true;
       if (requested.status === 'requested') {
-        if (wait.state === 'given-up') this.#discard(hold, { waited: true });
+        if (wait.state === 'given-up') this.#discard(hold);
         else {
           wakeAdmission();
           this.#refuseDeadlock(wait);
@@ -139,7 +143,7 @@ export class AdHocLocks {
       // Granted meanwhile, it was there in time.
       if (wait.state === 'granted') return;
       wait.giveUp(requested.error);
-      this.#discard(hold, { waited: true, lostInsert: requested.number });
+      this.#discard(hold, requested.number);
     } catch (error) {
       wait.giveUp(error);
     }
@@ -155,13 +159,13 @@ export class AdHocLocks {
     wait.granted.catch(() => {}).finally(() => over.abort());
   }
 
-  /** The row goes, then the hold; of a request that waited, admission deletes the row once the hold is out. */
-  #discard(hold: TaskEntry, { waited = false, lostInsert = null }: Doubts = {}): void {
+  /** The row goes, then the hold; of a request that waited, admission takes the hold out and deletes the row. */
+  #discard(hold: TaskEntry, lostInsert: number | null = null): void {
     const onGone = (): void => {
       this.#held.get(hold.task)?.gone();
       this.#held.delete(hold.task);
       this.#ports.wakeAdmission();
     };
-    this.#ports.discarding.add([{ ...hold, lostInsert, waited, onGone }]);
+    this.#ports.discarding.add([{ ...hold, lostInsert, onGone }]);
   }
 }

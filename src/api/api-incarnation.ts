@@ -11,6 +11,7 @@ import type { ApiParts } from './api-parts.js';
 import { Fenced, Unavailable } from '../errors.js';
 import { loggerWith } from '../log.js';
 import { ownerText } from '../owner.js';
+import { admissionPass, firstPlace, tasksPerPass } from '../worker/admission-pass.js';
 import { createHeartbeat } from '../worker/heartbeat.js';
 import { inCurrentOrNextEpoch } from '../worker/incarnation.js';
 import { patiently } from '../worker/patiently.js';
@@ -134,6 +135,18 @@ export class ApiIncarnation {
     // What was under way may have taken one more.
     await locks.end(new Unavailable(closed));
     await stopInOrder(this.parts, this.#heartbeat, { graceMs, onUnstoppable: () => {} });
+    if (locks.everAsked) await this.#takeOutLast();
+  }
+
+  /** There may be nobody who admits after this one, and requests that it has just given up to be taken out. */
+  async #takeOutLast(): Promise<void> {
+    const { incarnation } = this.parts;
+    const request = { afterPlace: firstPlace, offers: [], limit: tasksPerPass };
+    try {
+      await inCurrentOrNextEpoch(incarnation, (epoch) => admissionPass(incarnation, { ...request, epoch }));
+    } catch (error) {
+      incarnation.log.debug({ err: error }, 'the last pass failed; the next process that admits does it');
+    }
   }
 
   #incarnation({ store, table, epoch, log }: ApiOptions, owner: Owner): Incarnation {

@@ -140,7 +140,7 @@ export class OwnInserts {
         const outcome = await store.insertRunning({ ...insert, worker, epoch, number, fence });
         if (outcome.status !== 'void') return outcome;
       } catch (error) {
-        this.#ports.discarding.add([{ ...hold, lostInsert: number, waited: false }]);
+        this.#ports.discarding.add([{ ...hold, lostInsert: number }]);
         throw error;
       }
     }

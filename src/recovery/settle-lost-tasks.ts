@@ -1,5 +1,6 @@
 import type { Logger } from '../log.js';
-import type { Store, WorkerRow } from '../store/store.js';
+import type { Store } from '../store/store.js';
+import type { WorkerRow } from '../store/worker-row.js';
 
 export interface Settling {
   store: Store;

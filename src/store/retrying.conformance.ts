@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenStore } from '../../test/store/open-store.js';
-import type { RetryPage } from './store.js';
+import type { RetryPage } from './retry.js';
 import { v7 } from 'uuid';
 import { insertOne, mustGet, openEpoch, runningTask, somePolicies } from '../../test/store/rows.js';
 

@@ -3,6 +3,8 @@ import type { AttemptRecord, StoredRollback } from './attempt-record.js';
 import type { Queryable } from './database.js';
 import type { Finish, FinishOutcome } from './finish.js';
 import type { TaskState } from './task-state.js';
+import type { RetriedPage, RetryOutcome, RetryPage } from './retry.js';
+import type { NewWorker, ServedByWorker, WorkerRow } from './worker-row.js';
 
 /**
  * What the store answers and changes: one method a query, each one round trip unless it says otherwise.
@@ -262,33 +264,6 @@ export interface CancelOutcome {
   after: TaskState;
 }
 
-/** The states of a task before and after it was to be retried: one where it was not. */
-export interface RetryOutcome {
-  before: TaskState;
-  after: TaskState;
-}
-
-export interface RetryPage {
-  state: 'failed' | 'canceled';
-  /** null: any. */
-  name: string | null;
-  /** The `next` of the page before, or null. */
-  from: RetryCursor | null;
-  limit: number;
-}
-
-export interface RetriedPage {
-  retried: number;
-  refused: number;
-  next: RetryCursor | null;
-}
-
-/** `until`: when the first page was read. What has ended since is left alone. */
-export interface RetryCursor {
-  after: string;
-  until: string;
-}
-
 export type LostTaskOutcome =
   /** It waits with that entry, or rolls back with it: its hold goes on under that. */
   | { outcome: 'given-back'; nextEntry: number }
@@ -417,36 +392,4 @@ export interface TaskFilter {
   /** The id of the last task of the page before. */
   after: string | null;
   limit: number;
-}
-
-/** `requester`: the incarnation itself, where it asks for ad-hoc locks. */
-export interface ServedByWorker extends Pick<NewWorker, 'queues' | 'names' | 'versions'> {
-  requester: string | null;
-}
-
-export interface NewWorker {
-  name: string;
-  kind: 'worker' | 'api';
-  host: string;
-  pid: number;
-  /** Boot id, pid namespace and start time of the process, as far as the platform tells. */
-  identity: Record<string, string>;
-  ttlMs: number;
-  concurrency: number;
-  queues: string[];
-  names: string[];
-  versions: Record<string, string>;
-}
-
-export interface WorkerRow extends Omit<NewWorker, 'identity'> {
-  incarnation: string;
-  identity: Record<string, string>;
-  /** The heartbeat counter: it alone tells that a worker lives. */
-  counter: string;
-  reaped: boolean;
-  startedAt: string;
-  lastHeartbeat: string;
-  /** Whether the last beat is younger than the TTL by the database's clock: for display, never a decision. */
-  online: boolean;
-  running: string[];
 }

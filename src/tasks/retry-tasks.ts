@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.js';
-import type { RetryPage, Store, TaskRow } from '../store/store.js';
+import type { Store, TaskRow } from '../store/store.js';
+import type { RetryPage } from '../store/retry.js';
 import type { Task } from './task.js';
 import { HoldfastError, InvalidTask, WrongState } from '../errors.js';
 import { checkName } from '../resources.js';

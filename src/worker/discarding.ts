@@ -2,7 +2,7 @@ import type { TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { KnownHolds } from './known-holds.js';
 import type { Releasing } from './releasing.js';
-import { inCurrentEpoch, onLoopError } from './incarnation.js';
+import { onLoopError } from './incarnation.js';
 import { holdKey } from './known-holds.js';
 import { Loop } from './loop.js';
 
@@ -10,9 +10,7 @@ import { Loop } from './loop.js';
 export interface Discard extends TaskEntry {
   /** The number of its insert, where the reply to that was lost: it is made impossible first. Else null. */
   lostInsert: number | null;
-  /** It was asked for and not claimed, so it may have a hold that is nobody's. */
-  waited: boolean;
-  /** Called once neither store has anything of it, but for the row of a request that waited. */
+  /** Called once neither store has anything of it, but for a request that waited: admission takes that out. */
   onGone?(): void;
 }
 
@@ -53,13 +51,12 @@ export class Discarding {
 
   add(discards: readonly Discard[]): void {
     for (const discard of discards) {
-      const { lostInsert = null, waited = false, onGone } = this.#pending.get(holdKey(discard)) ?? {};
+      const { lostInsert = null, onGone } = this.#pending.get(holdKey(discard)) ?? {};
       this.#known.remember(discard, 'discarding');
       this.#pending.set(holdKey(discard), {
         ...(onGone && { onGone }),
         ...discard,
         lostInsert: discard.lostInsert ?? lostInsert,
-        waited: discard.waited || waited,
       });
     }
     this.#loop.wake();
@@ -72,7 +69,6 @@ export class Discarding {
       this.#incarnation.fence('it was reaped');
       return Infinity;
     }
-    await this.#takeOut(batch.filter(({ waited }) => waited));
     for (const discard of batch) {
       // Added once more meanwhile, with a number perhaps: that is for the next round.
       if (this.#pending.get(holdKey(discard)) !== discard) continue;
@@ -81,13 +77,6 @@ export class Discarding {
       this.#releasing.add([{ task, entry, settled: false, waits: false, ...(onGone && { onGone }) }]);
     }
     return 0;
-  }
-
-  /** Only to be quick: the mark in the row stays until admission has seen that nothing is there. */
-  async #takeOut(waited: readonly Discard[]): Promise<void> {
-    if (waited.length === 0) return;
-    const holds = waited.map(({ task, entry }) => ({ task, entry }));
-    await inCurrentEpoch(this.#incarnation, (epoch) => this.#incarnation.table.takeOut(epoch, holds));
   }
 
   /** False for a reaped one: whoever sweeps it has all of this. */

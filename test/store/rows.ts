@@ -3,13 +3,13 @@ import type {
   InsertRunning,
   LockRequest,
   NewTask,
-  NewWorker,
   Policies,
   Store,
   TaskEntry,
   TaskError,
   TaskRow,
 } from '../../src/store/store.js';
+import type { NewWorker } from '../../src/store/worker-row.js';
 import { v7 } from 'uuid';
 import { fenceText } from '../../src/fence.js';
 

@@ -1,5 +1,6 @@
 import type { StoredRollback } from '../../src/store/attempt-record.js';
-import type { CancelOutcome, Policies, RetryOutcome, TaskRow } from '../../src/store/store.js';
+import type { CancelOutcome, Policies, TaskRow } from '../../src/store/store.js';
+import type { RetryOutcome } from '../../src/store/retry.js';
 import type { TaskState } from '../../src/store/task-state.js';
 
 /** What the store must make of one task: the state machine, without a database. */

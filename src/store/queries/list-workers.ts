@@ -1,5 +1,5 @@
 import type { Run } from '../run.js';
-import type { WorkerRow } from '../store.js';
+import type { WorkerRow } from '../worker-row.js';
 import { InvalidTask } from '../../errors.js';
 import { sqlFile } from '../sql-file.js';
 

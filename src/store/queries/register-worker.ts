@@ -1,5 +1,5 @@
 import type { Run } from '../run.js';
-import type { NewWorker } from '../store.js';
+import type { NewWorker } from '../worker-row.js';
 import { sqlFile } from '../sql-file.js';
 
 const sql = sqlFile(import.meta.url, './register-worker.sql');

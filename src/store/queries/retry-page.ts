@@ -1,5 +1,5 @@
 import type { Run } from '../run.js';
-import type { RetriedPage, RetryPage } from '../store.js';
+import type { RetriedPage, RetryPage } from '../retry.js';
 import { sqlFile } from '../sql-file.js';
 
 const sql = sqlFile(import.meta.url, './retry-page.sql');

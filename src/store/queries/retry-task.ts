@@ -1,5 +1,5 @@
 import type { Run } from '../run.js';
-import type { RetryOutcome } from '../store.js';
+import type { RetryOutcome } from '../retry.js';
 import { sqlFile } from '../sql-file.js';
 
 const sql = sqlFile(import.meta.url, './retry-task.sql');

@@ -1,5 +1,5 @@
 import type { Run } from '../run.js';
-import type { ServedByWorker } from '../store.js';
+import type { ServedByWorker } from '../worker-row.js';
 import { sqlFile } from '../sql-file.js';
 
 const sql = sqlFile(import.meta.url, './serving-workers.sql');

@@ -1,6 +1,7 @@
 import type { LockTable } from '../../locks/lock-table.js';
 import type { Owner } from '../../owner.js';
-import type { Store, WorkerRow } from '../../store/store.js';
+import type { Store } from '../../store/store.js';
+import type { WorkerRow } from '../../store/worker-row.js';
 import type { PageOptions } from './page-options.js';
 import { ownerText } from '../../owner.js';
 import { refuseUnknownOptions } from '../known-options.js';

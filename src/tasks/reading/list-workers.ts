@@ -1,4 +1,5 @@
-import type { Store, WorkerRow } from '../../store/store.js';
+import type { Store } from '../../store/store.js';
+import type { WorkerRow } from '../../store/worker-row.js';
 import type { PageOptions } from './page-options.js';
 import { refuseUnknownOptions } from '../known-options.js';
 import { cutPage, pageOf } from './page-options.js';
