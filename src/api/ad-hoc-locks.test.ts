@@ -157,6 +157,19 @@ describe.each([
     await nothingLeft(place);
   });
 
+  test('who closes takes out what it waited for, where nobody else admits', async () => {
+    const holder = apiAt(place);
+    const held = await holder.acquire(r, now);
+    const api = apiAt(place);
+    const waiting = expect(api.acquire(r, soon)).rejects.toMatchObject({ code: 'Unavailable' });
+    await waitersOn(place, 'r', 1);
+    await api.close();
+    await waiting;
+    expect(await place.store.listTasks({ after: null, limit: 9 })).toMatchObject([{ id: held.id }]);
+    await held.release();
+    await (await holder.acquire(r, now)).release();
+  });
+
   test.each([
     [{}, now],
     [{ exclusive: [] }, now],
