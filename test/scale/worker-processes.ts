@@ -17,10 +17,11 @@ export interface WorkerProcess {
 export async function startWorkerProcess(
   env: Record<string, string>,
   options: string[] = [],
+  { taskFile = tasks, log = 'inherit' }: { taskFile?: string; log?: 'inherit' | 'ignore' } = {},
 ): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, [main, 'worker', '--tasks', tasks, ...options], {
+  const child = spawn(process.execPath, [main, 'worker', '--tasks', taskFile, ...options], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', log],
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
