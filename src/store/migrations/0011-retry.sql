@@ -52,7 +52,6 @@ BEGIN
     ids := ARRAY(
       SELECT t.id FROM holdfast.tasks t
       WHERE t.state = retry_page.state AND t.id > retry_page.after AND t.finished_at <= retry_page.until
-        AND t.requester IS NULL
       ORDER BY t.id LIMIT retry_page.row_limit
     );
   ELSE
@@ -60,7 +59,6 @@ BEGIN
       SELECT t.id FROM holdfast.tasks t
       WHERE t.name = retry_page.name AND t.state = retry_page.state AND t.id > retry_page.after
         AND t.finished_at <= retry_page.until
-        AND t.requester IS NULL
       ORDER BY t.id LIMIT retry_page.row_limit
     );
   END IF;
