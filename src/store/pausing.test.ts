@@ -89,7 +89,12 @@ test.each([
 test('a give-back that is under way ends first, and its task is found', async () => {
   await claim();
   await other.query('COMMIT');
-  await inOpenTransaction('give_back_tasks($1, $2::uuid[], $3::integer[])', [worker, [task], [1]]);
+  await inOpenTransaction('give_back_tasks($1, $2::uuid[], $3::integer[], $4::boolean[])', [
+    worker,
+    [task],
+    [1],
+    [false],
+  ]);
   const pausing = opened.store.pauseQueue('default');
   await untilCallsWait(watch, 'pause_queue');
   await other.query('COMMIT');
