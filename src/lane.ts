@@ -29,3 +29,6 @@ export function parseLane(text: string): Lane {
   const [queue, name, needs, requester] = JSON.parse(text) as Parts;
   return { queue, name, needs, ...(requester !== undefined && { requester }) };
 }
+
+/** The queue that the rows of ad-hoc locks are in: a name of its own, since a lock is never paused. */
+export const lockQueue = 'holdfast.locks';

@@ -5,6 +5,7 @@ import { latch } from '../../test/worker/latch.js';
 import { embeddedPlace, serverPlace, type Place } from '../../test/worker/place.js';
 import { startWorker } from '../../test/worker/test-worker.js';
 import { defineTask } from '../tasks/definition.js';
+import { pauseQueue, resumeQueue } from '../tasks/pause-queue.js';
 
 const now = { wait: 0 };
 const soon = { wait: '20s' };
@@ -52,6 +53,20 @@ describe.each([
     await using lock = await writer;
     expect(lock.fence > reader.fence).toBe(true);
     await lock.release();
+    await nothingLeft(place);
+  });
+
+  test('is not kept waiting by a pause', async () => {
+    const api = apiAt(place);
+    const first = await api.acquire(r, now);
+    const second = api.acquire(r, soon);
+    await waitersOn(place, 'r', 1);
+    const ports = { store: place.store, wakeAdmission: () => void place.table.wakeAdmission() };
+    await pauseQueue(ports, 'default');
+    await expect(pauseQueue(ports, 'holdfast.locks')).rejects.toMatchObject({ code: 'InvalidTask' });
+    await first.release();
+    await (await second).release();
+    await resumeQueue(ports, 'default');
     await nothingLeft(place);
   });
 

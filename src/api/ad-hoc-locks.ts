@@ -6,6 +6,7 @@ import type { Discarding } from '../worker/discarding.js';
 import type { KnownHolds } from '../worker/known-holds.js';
 import type { OwnInserts } from './own-inserts.js';
 import { Unavailable } from '../errors.js';
+import { lockQueue } from '../lane.js';
 import { HeldLock } from './held-lock.js';
 import { LockWait } from './lock-wait.js';
 
@@ -32,7 +33,6 @@ export interface Acquire extends Resources {
 
 /** What the row of every ad-hoc lock is called; its lane is its requester's all the same. */
 export const lockName = 'holdfast.lock';
-export const lockQueue = 'default';
 
 /** Every lock has this one. */
 const entry = 1;

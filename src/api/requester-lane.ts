@@ -1,6 +1,6 @@
-import { laneText } from '../lane.js';
+import { laneText, lockQueue } from '../lane.js';
 import type { LanesToClaim } from '../worker/lanes-to-claim.js';
-import { lockName, lockQueue } from './ad-hoc-locks.js';
+import { lockName } from './ad-hoc-locks.js';
 
 /** The one lane that an incarnation claims from for itself: that of its ad-hoc locks. */
 export class RequesterLane implements Pick<LanesToClaim, 'request' | 'answered' | 'toListenTo'> {

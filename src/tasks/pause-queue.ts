@@ -1,4 +1,6 @@
 import type { Store } from '../store/store.js';
+import { InvalidTask } from '../errors.js';
+import { lockQueue } from '../lane.js';
 import { checkName } from '../resources.js';
 
 /** What a queue is after it was paused or resumed. */
@@ -13,9 +15,10 @@ export interface PausePorts {
   wakeAdmission(): void;
 }
 
-/** Again for a queue that is paused is no error. */
+/** Throws InvalidTask for the queue of ad-hoc locks. Again for a queue that is paused is no error. */
 export async function pauseQueue({ store, wakeAdmission }: PausePorts, queue: string): Promise<QueueState> {
   checkName(queue, 'The queue');
+  if (queue === lockQueue) throw new InvalidTask('Locks are never paused.');
   // Admission has to take out the holds, and what was begun where this is cut short.
   await store.pauseQueue(queue).finally(wakeAdmission);
   return { queue, paused: true };
