@@ -23,7 +23,9 @@ test('99 of 100 running tasks hear within 500 ms that they are canceled', async 
   const worker = hf.createWorker({ concurrency: 20 });
   const running = worker.run();
   try {
-    const dispatched = await hf.dispatchMany(Array.from({ length: tasks }, () => ({ task: listens, payload: null })));
+    const dispatched = await hf.dispatchMany(
+      Array.from({ length: tasks }, () => ({ task: listens, payload: null })),
+    );
     const latencies: number[] = [];
     for (const { id } of dispatched) {
       await waitUntil(async () => (await hf.tasks.get(id)).state === 'running', 'it runs');
