@@ -1,0 +1,6 @@
+import { test } from 'vitest';
+import { runOnHotResources } from '../hot-resources.js';
+
+test('20,000 tasks over 50 hot resources on 3 worker processes never collide and keep their order', async () => {
+  await runOnHotResources(20_000);
+}, 600_000);
