@@ -7,6 +7,7 @@ import type { Started } from './run-holdfast.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
 import { createHoldfast } from '../../src/index.js';
 import { waitUntil } from '../helpers/wait-until.js';
+import { holdfastHere, holdfastJsonHere } from './run-here.js';
 import { holdfast, holdfastJson, startHoldfast, taskFile } from './run-holdfast.js';
 
 const namespace = uniqueNamespace();
@@ -55,16 +56,16 @@ async function startWorker(...flags: string[]): Promise<Started> {
 
 describe('holdfast migrate', () => {
   it('tells what is pending, applies it, and then has nothing to do', async () => {
-    const check = await holdfast(['migrate', '--check', '--json'], { env });
+    const check = await holdfastHere(['migrate', '--check', '--json'], env);
     expect(check.status).toBe(1);
     const { pending } = JSON.parse(check.stdout) as { pending: string[] };
     expect(pending.length).toBeGreaterThan(0);
-    expect((await holdfast(['tasks', 'list'], { env })).stderr).toContain('WrongSchema: ');
+    expect((await holdfastHere(['tasks', 'list'], env)).stderr).toContain('WrongSchema: ');
 
-    expect(await holdfastJson(['migrate'], { env })).toEqual({ ok: true, applied: pending, pending: [] });
-    const again = await holdfast(['migrate'], { env });
+    expect(await holdfastJsonHere(['migrate'], env)).toEqual({ ok: true, applied: pending, pending: [] });
+    const again = await holdfastHere(['migrate'], env);
     expect(again).toMatchObject({ status: 0, stdout: 'The schema is up to date.\n', stderr: '' });
-    expect((await holdfast(['migrate', '--check'], { env })).status).toBe(0);
+    expect((await holdfastHere(['migrate', '--check'], env)).status).toBe(0);
   });
 
   it('lets several run at once', async () => {
@@ -77,8 +78,8 @@ describe('holdfast migrate', () => {
 
 describe('an idle namespace', () => {
   it('has empty lists', async () => {
-    expect(await holdfastJson(['locks', 'owners'], { env })).toEqual({ owners: [], next: null });
-    expect(await holdfast(['tasks', 'list'], { env })).toMatchObject({ stdout: 'No tasks.\n', stderr: '' });
+    expect(await holdfastJsonHere(['locks', 'owners'], env)).toEqual({ owners: [], next: null });
+    expect(await holdfastHere(['tasks', 'list'], env)).toMatchObject({ stdout: 'No tasks.\n', stderr: '' });
   });
 });
 
@@ -86,11 +87,11 @@ describe('holdfast dispatch --immediate', () => {
   const flags = ['--payload', '{"a":2,"b":3}', '--tasks', taskFile, '--immediate'];
 
   it('runs the task in the process of the command, which ends with it', async () => {
-    const printed = await holdfast(['dispatch', 'test.add', ...flags], { env });
+    const printed = await holdfastHere(['dispatch', 'test.add', ...flags], env);
     expect(printed).toMatchObject({ status: 0, stderr: '' });
     const task = await hf.tasks.get(printed.stdout.trim());
     expect(task).toMatchObject({ state: 'completed', result: { sum: 5 }, attempt: 1 });
-    const waited = await holdfastJson(['dispatch', 'test.add', ...flags, '--wait'], { env });
+    const waited = await holdfastJsonHere(['dispatch', 'test.add', ...flags, '--wait'], env);
     expect(waited).toMatchObject({ state: 'completed', result: { sum: 5 } });
     expect((await hf.workers.list()).workers).toEqual([]);
   });
@@ -103,7 +104,7 @@ describe('holdfast dispatch --immediate', () => {
     });
     await holder.locks.acquire({ exclusive: ['number:2'] }, { wait: 0 });
     const before = (await hf.tasks.list({ name: 'test.add' })).tasks.length;
-    const { status, stdout, stderr } = await holdfast(['dispatch', 'test.add', ...flags], { env });
+    const { status, stdout, stderr } = await holdfastHere(['dispatch', 'test.add', ...flags], env);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('ResourcesBusy: ');
     expect((await hf.tasks.list({ name: 'test.add' })).tasks).toHaveLength(before);
@@ -111,22 +112,22 @@ describe('holdfast dispatch --immediate', () => {
   });
 
   it('is wrong usage without --tasks, and in a batch', async () => {
-    const bare = await holdfast(['dispatch', 'test.add', '--immediate'], { env });
+    const bare = await holdfastHere(['dispatch', 'test.add', '--immediate'], env);
     expect(bare).toMatchObject({ status: 2, stdout: '' });
-    const batch = await holdfast(['dispatch', '--batch', '-', '--immediate', '--tasks', taskFile], { env });
+    const batch = await holdfastHere(['dispatch', '--batch', '-', '--immediate', '--tasks', taskFile], env);
     expect(batch).toMatchObject({ status: 2, stdout: '' });
   });
 });
 
 describe('holdfast dispatch', () => {
   it('prints the id alone, or the whole task with --json', async () => {
-    const { stdout, stderr, status } = await holdfast(['dispatch', 'later', '--queue', 'nobody'], { env });
+    const { stdout, stderr, status } = await holdfastHere(['dispatch', 'later', '--queue', 'nobody'], env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/);
 
     const flags = ['--payload', '{"a":1}', '--exclusive', 'x', '--exclusive', 'y', '--shared', 'z'];
     const more = ['--priority', '-3', '--run-at', '2100-01-01T00:00:00Z', '--queue', 'nobody'];
-    const task = await holdfastJson(['dispatch', 'later', ...flags, ...more], { env });
+    const task = await holdfastJsonHere(['dispatch', 'later', ...flags, ...more], env);
     expect(task).toEqual({
       ...{ id: uuid, name: 'later', state: 'waiting', queue: 'nobody', payload: { a: 1 } },
       ...{ exclusive: ['x', 'y'], shared: ['z'], priority: -3, entry: 1, attempt: 0, maxAttempts: null },
@@ -138,10 +139,10 @@ describe('holdfast dispatch', () => {
 
   it('keeps the task that has the unique key, or replaces it', async () => {
     const args = ['dispatch', 'keyed', '--queue', 'nobody', '--unique-key', 'k'];
-    const first = (await holdfastJson(args, { env })) as { id: string };
+    const first = (await holdfastJsonHere(args, env)) as { id: string };
     expect(first).toMatchObject({ uniqueKey: 'k' });
-    expect((await holdfast(args, { env })).stdout).toBe(`${first.id}\n`);
-    const second = (await holdfastJson([...args, '--unique-mode', 'replace'], { env })) as { id: string };
+    expect((await holdfastHere(args, env)).stdout).toBe(`${first.id}\n`);
+    const second = (await holdfastJsonHere([...args, '--unique-mode', 'replace'], env)) as { id: string };
     expect(await hf.tasks.get(first.id)).toMatchObject({ state: 'canceled' });
     const line = JSON.stringify({ name: 'keyed', uniqueKey: 'k', uniqueMode: 'keep' });
     const batch = ['dispatch', '--batch', '-'];
@@ -154,8 +155,8 @@ describe('holdfast dispatch', () => {
   it('waits for the end with --wait, and exits 1 when the task failed', async () => {
     await startWorker();
     const done = ['dispatch', 'test.add', '--payload', '{"a":1,"b":2}', '--wait', '--tasks', taskFile];
-    expect(await holdfastJson(done, { env })).toMatchObject({ state: 'completed', result: { sum: 3 } });
-    const failed = await holdfast(['dispatch', 'test.fail', '--wait'], { env });
+    expect(await holdfastJsonHere(done, env)).toMatchObject({ state: 'completed', result: { sum: 3 } });
+    const failed = await holdfastHere(['dispatch', 'test.fail', '--wait'], env);
     expect(failed.status).toBe(1);
     expect(failed.stdout).toMatch(/^state +failed$/m);
     expect(failed.stdout).toMatch(/^error .*as it should$/m);
@@ -163,7 +164,7 @@ describe('holdfast dispatch', () => {
 
   it('checks the payload where the definition is given', async () => {
     const bad = ['dispatch', 'test.add', '--payload', '{"a":"x"}', '--tasks', taskFile];
-    const { status, stderr, stdout } = await holdfast(bad, { env });
+    const { status, stderr, stdout } = await holdfastHere(bad, env);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain('InvalidTask: Task "test.add": the payload does not fit. a: ');
   });
@@ -177,7 +178,7 @@ describe('holdfast dispatch --batch', () => {
       (_, n) => `{"name":"many","queue":"nobody","payload":${n}}\n`,
     );
     await writeFile(file, lines.join(''));
-    const { dispatched, ids } = (await holdfastJson(['dispatch', '--batch', file], { env })) as {
+    const { dispatched, ids } = (await holdfastJsonHere(['dispatch', '--batch', file], env)) as {
       dispatched: number;
       ids: string[];
     };
@@ -197,7 +198,7 @@ describe('holdfast dispatch --batch', () => {
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
       expect(stderr).toMatch(/^InvalidTask: Line 3001: .*Nothing has been dispatched\.\n$/s);
     }
-    expect(await holdfastJson(['tasks', 'list', '--name', 'never'], { env })).toMatchObject({ tasks: [] });
+    expect(await holdfastJsonHere(['tasks', 'list', '--name', 'never'], env)).toMatchObject({ tasks: [] });
   });
 
   it('reads stdin, and waits for all with --wait', async () => {
@@ -224,16 +225,16 @@ describe('holdfast tasks', () => {
       '--limit',
       '1',
     ];
-    const first = (await holdfastJson(args, { env })) as { tasks: { id: string }[]; next: string };
+    const first = (await holdfastJsonHere(args, env)) as { tasks: { id: string }[]; next: string };
     expect(first.tasks).toEqual([
       expect.objectContaining({ name: 'listed', state: 'waiting', createdAt: isoTime }),
     ]);
-    const second = (await holdfastJson([...args, '--after', first.next], { env })) as typeof first;
+    const second = (await holdfastJsonHere([...args, '--after', first.next], env)) as typeof first;
     expect(second.tasks).toHaveLength(1);
     expect(second.tasks[0]?.id).not.toBe(first.tasks[0]?.id);
     expect(second.next).toBeNull();
 
-    const text = await holdfast(args, { env });
+    const text = await holdfastHere(args, env);
     expect(text.stdout).toMatch(
       /^ID +NAME +STATE +ATTEMPT +CREATED +TOOK +WORKER\n[0-9a-f-]{36} +listed +waiting/,
     );
@@ -241,7 +242,7 @@ describe('holdfast tasks', () => {
   });
 
   it('knows which states there are', async () => {
-    const { status, stderr } = await holdfast(['tasks', 'list', '--state', 'runing'], { env });
+    const { status, stderr } = await holdfastHere(['tasks', 'list', '--state', 'runing'], env);
     expect({ status, stderr }).toEqual({
       status: 2,
       stderr: expect.stringContaining('Did you mean "running"?') as string,
@@ -251,39 +252,39 @@ describe('holdfast tasks', () => {
   it('cancels what can be, and tells what cannot', async () => {
     const { id } = await hf.dispatch('later', null, { queue: 'nobody' });
     const unknown = '018f0000-0000-7000-8000-000000000000';
-    const both = await holdfastJson(['tasks', 'cancel', unknown, id], { env });
+    const both = await holdfastJsonHere(['tasks', 'cancel', unknown, id], env);
     expect(both).toEqual({
       tasks: [expect.objectContaining({ id, state: 'canceled', finishedAt: isoTime })],
       refused: [{ id: unknown, code: 'NotFound', message: expect.stringContaining(unknown) as string }],
     });
-    const again = await holdfast(['tasks', 'cancel', id], { env });
+    const again = await holdfastHere(['tasks', 'cancel', id], env);
     expect(again).toMatchObject({ status: 0, stdout: `${id} canceled\n`, stderr: '' });
-    expect(await holdfast(['tasks', 'cancel', unknown], { env })).toMatchObject({ status: 1, stdout: '' });
+    expect(await holdfastHere(['tasks', 'cancel', unknown], env)).toMatchObject({ status: 1, stdout: '' });
   });
 
   it('retries what can be, and tells what cannot', async () => {
     const [one, two] = await hf.dispatchMany([{ task: 'retried' }, { task: 'retried' }]);
     const ids = [one?.id ?? '', two?.id ?? ''];
     const [id = ''] = ids;
-    const waits = await holdfast(['tasks', 'retry', id], { env });
+    const waits = await holdfastHere(['tasks', 'retry', id], env);
     expect(waits).toMatchObject({ status: 1, stdout: '' });
     expect(waits.stderr).toContain('WrongState: ');
     for (const task of ids) await hf.tasks.cancel(task);
-    expect(await holdfastJson(['tasks', 'retry', id, 'nothing'], { env })).toEqual({
+    expect(await holdfastJsonHere(['tasks', 'retry', id, 'nothing'], env)).toEqual({
       tasks: [expect.objectContaining({ id, state: 'waiting', entry: 2, finishedAt: null })],
       refused: [{ id: 'nothing', code: 'NotFound', message: expect.any(String) as string }],
     });
     const all = ['tasks', 'retry', '--state', 'canceled', '--name', 'retried'];
-    expect(await holdfastJson(all, { env })).toEqual({ retried: 1, refused: 0 });
-    expect(await holdfast(all, { env })).toMatchObject({ status: 0, stdout: 'Retried 0 tasks.\n' });
-    expect(await holdfast([...all, '--state', 'done'], { env })).toMatchObject({ status: 2 });
+    expect(await holdfastJsonHere(all, env)).toEqual({ retried: 1, refused: 0 });
+    expect(await holdfastHere(all, env)).toMatchObject({ status: 0, stdout: 'Retried 0 tasks.\n' });
+    expect(await holdfastHere([...all, '--state', 'done'], env)).toMatchObject({ status: 2 });
   });
 
   it('shows one, or tells that there is none', async () => {
     const { id } = await hf.dispatch('later', null, { queue: 'nobody' });
-    expect(await holdfastJson(['tasks', 'show', id], { env })).toMatchObject({ id, payload: null });
-    expect((await holdfast(['tasks', 'show', id], { env })).stdout).toMatch(/^name +later$/m);
-    const missing = await holdfast(['tasks', 'show', 'nothing'], { env });
+    expect(await holdfastJsonHere(['tasks', 'show', id], env)).toMatchObject({ id, payload: null });
+    expect((await holdfastHere(['tasks', 'show', id], env)).stdout).toMatch(/^name +later$/m);
+    const missing = await holdfastHere(['tasks', 'show', 'nothing'], env);
     expect(missing).toMatchObject({ status: 1, stdout: '' });
     expect(missing.stderr).toContain('NotFound: There is no task "nothing".');
   });
@@ -291,20 +292,20 @@ describe('holdfast tasks', () => {
 
 describe('holdfast queues', () => {
   it('pauses, lists and resumes', async () => {
-    expect(await holdfast(['queues', 'list'], { env })).toMatchObject({ stdout: 'No queue is paused.\n' });
-    expect(await holdfastJson(['queues', 'pause', 'night'], { env })).toEqual({
+    expect(await holdfastHere(['queues', 'list'], env)).toMatchObject({ stdout: 'No queue is paused.\n' });
+    expect(await holdfastJsonHere(['queues', 'pause', 'night'], env)).toEqual({
       queue: 'night',
       paused: true,
     });
-    expect(await holdfastJson(['queues', 'list'], { env })).toEqual({
+    expect(await holdfastJsonHere(['queues', 'list'], env)).toEqual({
       queues: [{ queue: 'night', paused: true, pausedAt: isoTime }],
       next: null,
     });
-    expect((await holdfast(['queues', 'list'], { env })).stdout).toMatch(/^QUEUE +PAUSED\nnight +\d{4}-/);
-    const resumed = await holdfast(['queues', 'resume', 'night'], { env });
+    expect((await holdfastHere(['queues', 'list'], env)).stdout).toMatch(/^QUEUE +PAUSED\nnight +\d{4}-/);
+    const resumed = await holdfastHere(['queues', 'resume', 'night'], env);
     expect(resumed).toMatchObject({ status: 0, stdout: 'night not paused\n' });
-    expect(await holdfastJson(['queues', 'list'], { env })).toEqual({ queues: [], next: null });
-    expect(await holdfast(['queues', 'pause', ''], { env })).toMatchObject({ status: 2, stdout: '' });
+    expect(await holdfastJsonHere(['queues', 'list'], env)).toEqual({ queues: [], next: null });
+    expect(await holdfastHere(['queues', 'pause', ''], env)).toMatchObject({ status: 2, stdout: '' });
   });
 });
 
@@ -327,7 +328,7 @@ describe('holdfast worker', () => {
       return (await hf.tasks.get(first)).state === 'running' && locks[0]?.waiting.length === 1;
     }, 'one task to run and the other to wait');
     const owner = { name: 'cli-test', incarnation: ready.incarnation };
-    expect(await holdfastJson(['locks', 'list'], { env })).toEqual({
+    expect(await holdfastJsonHere(['locks', 'list'], env)).toEqual({
       locks: [
         {
           ...{ resource: 'held', mode: 'exclusive', waitingCount: 1 },
@@ -345,10 +346,10 @@ describe('holdfast worker', () => {
       ],
       next: null,
     });
-    expect(await holdfastJson(['locks', 'owners'], { env })).toMatchObject({
+    expect(await holdfastJsonHere(['locks', 'owners'], env)).toMatchObject({
       owners: [{ ...owner, online: true, holds: [{ task: first, entry: 1 }] }],
     });
-    expect(await holdfastJson(['workers', 'list'], { env })).toMatchObject({
+    expect(await holdfastJsonHere(['workers', 'list'], env)).toMatchObject({
       workers: [
         {
           ...owner,
@@ -372,7 +373,7 @@ describe('holdfast worker', () => {
   it('runs handlers in children with --isolation child', async () => {
     await startWorker('--isolation', 'child');
     const args = ['dispatch', 'test.add', '--payload', '{"a":5,"b":2}', '--wait', '--tasks', taskFile];
-    expect(await holdfastJson(args, { env })).toMatchObject({ state: 'completed', result: { sum: 7 } });
+    expect(await holdfastJsonHere(args, env)).toMatchObject({ state: 'completed', result: { sum: 7 } });
   });
 });
 

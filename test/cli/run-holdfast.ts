@@ -78,7 +78,11 @@ export async function holdfast(args: string[], options: RunOptions = {}): Promis
 
 /** Runs it with --json and returns the one document that it must print. */
 export async function holdfastJson(args: string[], options: RunOptions = {}): Promise<unknown> {
-  const { status, stdout, stderr } = await holdfast([...args, '--json'], options);
+  return documentOf(args, await holdfast([...args, '--json'], options));
+}
+
+/** The document that a command with --json has printed. */
+export function documentOf(args: string[], { status, stdout, stderr }: Ended): unknown {
   if (status === null || status > 1 || !stdout.endsWith('\n') || stdout.trim().includes('\n')) {
     throw new Error(`holdfast ${args.join(' ')}: status ${String(status)}\n${stdout}\n${stderr}`);
   }

@@ -1,9 +1,9 @@
 import type { Database } from '../../src/store/database.js';
 import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/create-store.js';
-import { createPgliteDatabase } from '../../src/store/pglite-database.js';
 import { createPostgresDatabase } from '../../src/store/postgres-database.js';
 import { dropNamespace, sharedPostgresUrl, uniqueNamespace } from '../helpers/servers.js';
+import { openPglite } from './open-pglite.js';
 
 /** A migrated store in a namespace of its own, and the database below it. */
 export interface OpenStore {
@@ -31,12 +31,12 @@ export interface SharedPglite {
   close(): Promise<void>;
 }
 
-/** One PGlite, which takes seconds to start, with a namespace for each store that is opened in it. */
+/** One PGlite, with a namespace for each store that is opened in it. */
 export function sharedPglite(): SharedPglite {
   let database: Promise<Database> | null = null;
   return {
     open: async () => {
-      database ??= createPgliteDatabase({ dataDir: 'memory://' });
+      database ??= openPglite();
       return { ...(await open(await database, uniqueNamespace())), close: async () => {} };
     },
     close: async () => {

@@ -1,3 +1,4 @@
+import { afterAll } from 'vitest';
 import type { LockTable } from '../../src/locks/lock-table.js';
 import type { CurrentEpoch } from '../../src/recovery/current-epoch.js';
 import type { Database } from '../../src/store/database.js';
@@ -11,11 +12,11 @@ import { createMemoryLockTable } from '../../src/locks/memory/memory-lock-table.
 import { createRedisLockTable } from '../../src/locks/redis/redis-lock-table.js';
 import { createCurrentEpoch } from '../../src/recovery/current-epoch.js';
 import { findOrOpenEpoch } from '../../src/recovery/open-epoch.js';
-import { createPgliteDatabase } from '../../src/store/pglite-database.js';
 import { createPostgresDatabase } from '../../src/store/postgres-database.js';
 import { createStore } from '../../src/store/create-store.js';
 import { createDispatcher } from '../../src/tasks/dispatch/dispatcher.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
+import { openPglite } from '../store/open-pglite.js';
 import { collectingLogger } from './collecting-logger.js';
 
 /** Both stores, migrated, with a namespace of its own. */
@@ -61,10 +62,14 @@ export async function serverPlace(urls: ServerUrls = {}): Promise<Place> {
 
 let pglite: Promise<Database> | null = null;
 
-/** PGlite in memory, one for all tests of a file, and the table in this process. */
+afterAll(async () => {
+  await (await pglite)?.close();
+});
+
+/** PGlite, one for all tests of a file, and the table in this process. */
 export async function embeddedPlace(): Promise<Place> {
   const namespace = uniqueNamespace();
-  const database = await (pglite ??= createPgliteDatabase({ dataDir: 'memory://' }));
+  const database = await (pglite ??= openPglite());
   const table = createMemoryLockTable({ namespace });
   const place = await open('embedded', namespace, database, table, {
     kind: 'caller',

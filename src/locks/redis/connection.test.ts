@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { sharedRedisUrl } from '../../../test/helpers/servers.js';
 import { waitUntil } from '../../../test/helpers/wait-until.js';
+import { collectingLogger } from '../../../test/worker/collecting-logger.js';
 import { silentLogger } from '../../log.js';
 import { Connection } from './connection.js';
 import { parseServerUrl } from './server-url.js';
@@ -11,9 +12,9 @@ describe('a connection', () => {
     for (const each of opened.splice(0)) each.close();
   });
 
-  function open(): Connection {
+  function open(log = silentLogger): Connection {
     const address = parseServerUrl(sharedRedisUrl());
-    const connection = new Connection({ address, key: 'k', commandLimitMs: 2_000, log: silentLogger });
+    const connection = new Connection({ address, key: 'k', commandLimitMs: 2_000, log });
     opened.push(connection);
     return connection;
   }
@@ -37,6 +38,16 @@ describe('a connection', () => {
     await expect(connection.connected()).rejects.toThrow(/stopped/);
     await expect(connection.send('PING', [])).rejects.toThrow();
     expect(connection.redis.status).toBe('end');
+  });
+
+  test('that is closed while it connects tells of no loss', async () => {
+    const { log, lines } = collectingLogger();
+    const connection = open(log);
+    const ended = new Promise((resolve) => connection.redis.once('end', resolve));
+    connection.redis.once('connect', () => connection.close());
+    await expect(connection.connected()).rejects.toThrow(/cannot be reached/);
+    await ended;
+    expect(lines).toEqual([]);
   });
 
   test('leaves a command that the server refuses to its caller', async () => {

@@ -42,6 +42,8 @@ export class Connection {
     });
     let lost = false;
     this.redis.on('error', (error: unknown) => {
+      // Closed while it connected: nothing is lost.
+      if (this.#closed) return;
       this.#lastError = error;
       if (!lost) log.warn({ err: error }, 'The connection to Redis was lost or cannot be made.');
       lost = true;
