@@ -1,5 +1,6 @@
 import { afterAll, describe } from 'vitest';
-import { openPostgresStore, sharedPglite, type OpenStore } from '../../test/store/open-store.js';
+import { openPgliteStore, openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
+import { sharedPglite } from '../../test/store/shared-pglite.js';
 import { adHocLocksConformance } from './ad-hoc-locks.conformance.js';
 import { adHocLocksProperty } from './ad-hoc-locks.property.js';
 import { admissionConformance } from './admission.conformance.js';
@@ -47,5 +48,5 @@ describe('the store on PostgreSQL', () => storeConformance(() => openPostgresSto
 describe('the store on PGlite', () => {
   const pglite = sharedPglite();
   afterAll(() => pglite.close());
-  storeConformance(() => pglite.open());
+  storeConformance(() => openPgliteStore(pglite));
 });

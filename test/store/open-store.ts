@@ -1,9 +1,9 @@
 import type { Database } from '../../src/store/database.js';
 import type { Store } from '../../src/store/store.js';
+import type { SharedPglite } from './shared-pglite.js';
 import { createStore } from '../../src/store/create-store.js';
 import { createPostgresDatabase } from '../../src/store/postgres-database.js';
 import { dropNamespace, sharedPostgresUrl, uniqueNamespace } from '../helpers/servers.js';
-import { openPglite } from './open-pglite.js';
 
 /** A migrated store in a namespace of its own, and the database below it. */
 export interface OpenStore {
@@ -26,23 +26,10 @@ export async function openPostgresStore(url: string = sharedPostgresUrl()): Prom
   };
 }
 
-export interface SharedPglite {
-  open(): Promise<OpenStore>;
-  close(): Promise<void>;
-}
-
-/** One PGlite, with a namespace for each store that is opened in it. */
-export function sharedPglite(): SharedPglite {
-  let database: Promise<Database> | null = null;
-  return {
-    open: async () => {
-      database ??= openPglite();
-      return { ...(await open(await database, uniqueNamespace())), close: async () => {} };
-    },
-    close: async () => {
-      await (await database)?.close();
-    },
-  };
+/** In a namespace that tests of the same file may have used before. */
+export async function openPgliteStore(pglite: SharedPglite): Promise<OpenStore> {
+  const { database, namespace, giveBack } = await pglite.borrow();
+  return { ...(await open(database, namespace)), close: async () => giveBack() };
 }
 
 async function open(database: Database, namespace: string): Promise<OpenStore> {

@@ -16,7 +16,7 @@ import { createPostgresDatabase } from '../../src/store/postgres-database.js';
 import { createStore } from '../../src/store/create-store.js';
 import { createDispatcher } from '../../src/tasks/dispatch/dispatcher.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
-import { openPglite } from '../store/open-pglite.js';
+import { sharedPglite } from '../store/shared-pglite.js';
 import { collectingLogger } from './collecting-logger.js';
 
 /** Both stores, migrated, with a namespace of its own. */
@@ -60,21 +60,18 @@ export async function serverPlace(urls: ServerUrls = {}): Promise<Place> {
   return place;
 }
 
-let pglite: Promise<Database> | null = null;
-
-afterAll(async () => {
-  await (await pglite)?.close();
-});
+const pglite = sharedPglite();
+afterAll(() => pglite.close());
 
 /** PGlite, one for all tests of a file, and the table in this process. */
 export async function embeddedPlace(): Promise<Place> {
-  const namespace = uniqueNamespace();
-  const database = await (pglite ??= openPglite());
+  const { database, namespace, giveBack } = await pglite.borrow();
   const table = createMemoryLockTable({ namespace });
   const place = await open('embedded', namespace, database, table, {
     kind: 'caller',
     beat: (incarnation) => place.store.beat(incarnation),
   });
+  place.onClose(async () => giveBack());
   return place;
 }
 
@@ -103,12 +100,12 @@ async function open(
     runNow: () => Promise.reject(new Error('Nothing runs at once here.')),
     onClose: (end) => void ends.push(end),
     close: async () => {
-      const [drop, ...others] = kind === 'servers' ? ends : [async () => {}, ...ends];
+      const [leave, ...others] = ends;
       for (const end of others.toReversed()) await end();
       await place.dispatcher.idle();
       await table.stop();
       if (kind === 'servers') await database.close();
-      await drop?.();
+      await leave?.();
     },
   };
   return place;
