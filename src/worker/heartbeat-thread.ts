@@ -4,7 +4,7 @@ import { checkAtDeadline, checkIntervalMs, fencingMarginMs, momentAfter } from '
 import { HeartbeatLoop } from './heartbeat-loop.js';
 import type { FromHeartbeatThread, HeartbeatThreadData, ToHeartbeatThread } from './heartbeat-messages.js';
 import { plainError } from './heartbeat-messages.js';
-import { PostgresBeater } from './heartbeat-postgres.js';
+import type { PostgresBeater } from './heartbeat-postgres.js';
 import { HeartbeatState } from './heartbeat-state.js';
 import { AskingBeater } from './heartbeat-asking.js';
 import { WatchdogServer } from './watchdog-server.js';
@@ -13,7 +13,7 @@ const { memory, ttlMs, watchdogAddress, killWhenFenced, postgres } = workerData 
 const state = new HeartbeatState(memory);
 const server = new WatchdogServer(watchdogAddress, state, onError);
 const asking = new AskingBeater(() => tell({ type: 'beat-asked' }));
-const connected = postgres === null ? null : postgresBeater(postgres);
+const connected = postgres === null ? null : await postgresBeater(postgres);
 /** For the main thread to say why and exit by itself; shorter than every margin (see fencingMarginMs). */
 const fencedGraceMs = 200;
 const connectLimitMs = 10_000;
@@ -68,7 +68,10 @@ function end(status: 'reaped' | 'stopped'): void {
   endIfEnded();
 }
 
-function postgresBeater(settings: NonNullable<HeartbeatThreadData['postgres']>): PostgresBeater {
+async function postgresBeater(
+  settings: NonNullable<HeartbeatThreadData['postgres']>,
+): Promise<PostgresBeater> {
+  const { PostgresBeater } = await import('./heartbeat-postgres.js');
   // A lost reply leaves the time for another try or two; a short TTL must still allow for connecting.
   const limitMs = Math.max(ttlMs / 4, Math.min(1_000, ttlMs / 2));
   return new PostgresBeater({ ...settings, limitMs, onError });
