@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outputPattern, readSnippets } from './helpers/docs-snippets.js';
 import { installPackage, projectRoot, type InstalledPackage } from './helpers/installed-package.js';
+import { fillPgliteFolder } from './helpers/pglite-folder.js';
 import { startRedis } from './helpers/redis-server.js';
 import { sharedPostgresUrl, uniqueNamespace } from './helpers/servers.js';
 import { runStory } from './helpers/snippet-story.js';
@@ -29,6 +30,9 @@ test.each(pages)('the snippets of $name run', { timeout: 400_000 }, async ({ nam
   expect(snippets.length).toBeGreaterThan(0);
   const dir = join(installed.dir, 'projects', name);
   mkdirSync(dir, { recursive: true });
+  if (snippets.some(({ text }) => text.includes('embedded: true'))) {
+    await fillPgliteFolder(join(dir, '.holdfast/pg'));
+  }
   const redis = await startRedis();
   const database = await createDatabase();
   try {

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fillPgliteFolder } from './helpers/pglite-folder.js';
 import { installPackage, projectRoot, type InstalledPackage } from './helpers/installed-package.js';
 
 const execute = promisify(execFile);
@@ -93,6 +94,10 @@ test('its types serve a user under strict settings', async () => {
 });
 
 test('the demo runs where it is installed', { timeout: 180_000 }, async () => {
-  const report = JSON.parse(await run('holdfast', 'demo', '--once', '--json')) as Record<string, unknown>;
+  await fillPgliteFolder(join(installed.dir, 'data/pg'));
+  const report = JSON.parse(await run('holdfast', 'demo', '--data-dir', 'data', '--json')) as Record<
+    string,
+    unknown
+  >;
   expect(report).toMatchObject({ ok: true, locksLeft: 0 });
 });

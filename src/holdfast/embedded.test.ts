@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Holdfast, HoldfastOptions } from '../holdfast.js';
+import { fillPgliteFolder } from '../../test/helpers/pglite-folder.js';
 import { compiledFile } from '../entry-point.js';
 import { DataDirLocked } from '../errors.js';
 import { createHoldfast } from '../holdfast.js';
@@ -20,6 +21,7 @@ let template: string;
 
 beforeAll(async () => {
   template = await mkdtemp(join(tmpdir(), 'holdfast-template-'));
+  await fillPgliteFolder(join(template, 'pg'));
   const hf = await createHoldfast({ embedded: true, dataDir: template });
   await hf.close();
 }, 120_000);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { openPglite } from '../../test/store/open-pglite.js';
 import { insertOne } from '../../test/store/rows.js';
 import { createStore } from './create-store.js';
 import { createPgliteDatabase } from './pglite-database.js';
@@ -35,7 +36,7 @@ describe('the PGlite adapter', () => {
   }, 120_000);
 
   test('says Unavailable after it was closed, and passes on what the work of a transaction threw', async () => {
-    const database = await createPgliteDatabase({ dataDir: 'memory://' });
+    const database = await openPglite();
     const own = new Error('of the work');
     await expect(database.transaction(() => Promise.reject(own))).rejects.toBe(own);
     await database.close();

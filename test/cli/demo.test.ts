@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Started } from './run-holdfast.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
+import { fillPgliteFolder } from '../helpers/pglite-folder.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { holdfast, holdfastJson, startHoldfast } from './run-holdfast.js';
 
@@ -68,6 +69,7 @@ describe('holdfast demo', () => {
 
   it('killed in the middle and started again, runs what waited and verifies; interrupted, ends in order', async () => {
     const dataDir = join(folder, 'data');
+    await fillPgliteFolder(join(dataDir, 'pg'));
     const demo = ['demo', '--data-dir', dataDir];
     const place = ['--embedded', '--data-dir', dataDir];
     const unsettled = [

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { fillPgliteFolder } from '../helpers/pglite-folder.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { holdfast, holdfastJson, startHoldfast, taskFile } from './run-holdfast.js';
 
@@ -14,7 +15,9 @@ let place: string[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
-  place = ['--embedded', '--data-dir', join(folder, 'data')];
+  const data = join(folder, 'data');
+  await fillPgliteFolder(join(data, 'pg'));
+  place = ['--embedded', '--data-dir', data];
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
