@@ -13,7 +13,7 @@ import { loggerWith } from '../log.js';
 import { ownerText } from '../owner.js';
 import { admissionPass, firstPlace, tasksPerPass } from '../worker/admission-pass.js';
 import { createHeartbeat } from '../worker/heartbeat.js';
-import { inCurrentOrNextEpoch } from '../worker/incarnation.js';
+import { inCurrentOrNextEpoch } from '../recovery/in-current-epoch.js';
 import { patiently } from '../worker/patiently.js';
 import { processIdentity } from '../worker/process-identity.js';
 import { stopInOrder, stopParts, withdrawBeforeStart } from '../worker/stop-in-order.js';
@@ -70,7 +70,8 @@ export class ApiIncarnation {
 
   constructor(options: ApiOptions, owner: Owner, heartbeat: Heartbeat) {
     this.#heartbeat = heartbeat;
-    this.parts = apiParts(this.#incarnation(options, owner), options.definitions);
+    const { definitions, ttlMs = defaultTtlMs } = options;
+    this.parts = apiParts(this.#incarnation(options, owner), definitions, ttlMs);
     heartbeat.fenced.addEventListener('abort', () => this.#fenced.abort(heartbeat.fenced.reason));
     this.#fenced.signal.addEventListener('abort', () => this.#endFenced());
   }
@@ -96,7 +97,8 @@ export class ApiIncarnation {
   }
 
   async begin(): Promise<void> {
-    const { incarnation, finishing, releasing, givingBack, discarding, progress, claiming } = this.parts;
+    const { incarnation, finishing, releasing, givingBack, discarding, progress, claiming, recovering } =
+      this.parts;
     const { owner, table } = incarnation;
     try {
       await this.#heartbeat.start(owner.incarnation);
@@ -108,6 +110,7 @@ export class ApiIncarnation {
       await withdrawBeforeStart(this.parts, this.#heartbeat);
       throw error;
     }
+    await recovering.cleanUpForSelf();
     this.#forgets.push(
       this.#heartbeat.onBeat(() => {
         void this.parts.comparing.hearCancels();
@@ -115,7 +118,9 @@ export class ApiIncarnation {
       }),
       table.onCanceling((tasks) => this.parts.attempts.cancel(tasks)),
     );
-    for (const part of [finishing, releasing, givingBack, discarding, progress, claiming]) part.start();
+    for (const part of [finishing, releasing, givingBack, discarding, progress, claiming, recovering]) {
+      part.start();
+    }
   }
 
   /** Lets go of what it holds, waits for what it runs, and withdraws. Bounded but for inline handlers. */

@@ -9,7 +9,7 @@ import { Claiming } from '../worker/claiming.js';
 import { ComparingWithMemory } from '../worker/comparing-with-memory.js';
 import { Discarding } from '../worker/discarding.js';
 import { LentSlots } from '../worker/lent-slots.js';
-import { attemptPorts, writingParts } from '../worker/worker-parts.js';
+import { attemptPorts, recoveringFor, writingParts } from '../worker/worker-parts.js';
 import { AdHocLocks } from './ad-hoc-locks.js';
 import { OwnInserts } from './own-inserts.js';
 import { RequesterLane } from './requester-lane.js';
@@ -21,7 +21,7 @@ export interface ApiParts extends WorkerParts {
   locks: AdHocLocks;
 }
 
-export function apiParts(incarnation: Incarnation, definitions: LoadedDefinitions): ApiParts {
+export function apiParts(incarnation: Incarnation, definitions: LoadedDefinitions, ttlMs: number): ApiParts {
   const writing = writingParts(incarnation);
   const { known, releasing } = writing;
   const discarding = new Discarding(incarnation, known, releasing);
@@ -68,6 +68,7 @@ export function apiParts(incarnation: Incarnation, definitions: LoadedDefinition
   });
   return {
     ...{ ...writing, incarnation, admission, attempts, claiming, comparing, discarding, inserts, locks },
+    recovering: recoveringFor(incarnation, { ttlMs, soleName: false }),
     listening: null,
     childrenIfAny: () => null,
   };

@@ -8,7 +8,7 @@ import type { Releasing } from '../worker/releasing.js';
 import { Fenced, ResourcesBusy, Unavailable } from '../errors.js';
 import { laneText } from '../lane.js';
 import { EpochRefused } from '../locks/lock-table.js';
-import { inCurrentOrNextEpoch } from '../worker/incarnation.js';
+import { inCurrentOrNextEpoch } from '../recovery/in-current-epoch.js';
 
 /** What is inserted as running: a task, or with `lock` an ad-hoc lock. */
 export interface OwnInsert {

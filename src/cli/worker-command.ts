@@ -16,6 +16,7 @@ interface WorkerFlags {
   queue?: string[];
   version?: string[];
   isolation?: Isolation;
+  soleName?: boolean;
 }
 
 const about = `
@@ -39,6 +40,7 @@ export function workerCommand(): Command {
     .addOption(
       new Option('--isolation <where>', 'where handlers run that do not say').choices(['inline', 'child']),
     )
+    .option('--sole-name', 'no other worker ever has this name: whoever had it before is dead')
     .addHelpText('after', about);
   return onInvocation<WorkerFlags>(command, async ({ flags, global }) => {
     const { queue, version, tasks, ...options } = flags;

@@ -30,6 +30,7 @@ const workerOptions = [
   'versions',
   'taskFiles',
   'isolation',
+  'soleName',
   'killWhenFenced',
   'onUnstoppable',
 ];

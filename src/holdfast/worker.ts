@@ -41,6 +41,11 @@ export interface WorkerOptions {
    * elsewhere; else they are waited for. Default: nothing; `holdfast worker` ends.
    */
   onUnstoppable?: (unstoppable: { handlers: number }) => void;
+  /**
+   * Says that no other worker ever has this name, so that a predecessor whose death cannot be proven is taken for dead
+   * at once. One that lives all the same is stopped. Default false.
+   */
+  soleName?: boolean;
   /** Where handlers run whose definitions do not say. `child` needs `taskFiles`. Default `inline`. */
   isolation?: Isolation;
 }

@@ -16,6 +16,7 @@ import { insertRunning } from './queries/insert-running.js';
 import { insertTasks } from './queries/insert-tasks.js';
 import { listTasks } from './queries/list-tasks.js';
 import { listWorkers } from './queries/list-workers.js';
+import { observeWorkers } from './queries/observe-workers.js';
 import { pauseQueue, resumeQueue } from './queries/pause-queue.js';
 import { pausedQueues } from './queries/paused-queues.js';
 import { readNamespace } from './queries/read-namespace.js';
@@ -30,11 +31,14 @@ import { retryTask } from './queries/retry-task.js';
 import { rollbacksAmong } from './queries/rollbacks-among.js';
 import { runningOf } from './queries/running-of.js';
 import { servingWorkers } from './queries/serving-workers.js';
+import { settleLostHolds } from './queries/settle-lost-holds.js';
 import { settleLostLocks } from './queries/settle-lost-locks.js';
 import { settleLostTask } from './queries/settle-lost-task.js';
 import { settledAmong } from './queries/settled-among.js';
 import { voidInserts } from './queries/void-inserts.js';
 import { waitEdges } from './queries/wait-edges.js';
+import { workersAmong } from './queries/workers-among.js';
+import { workersNamed } from './queries/workers-named.js';
 import { writePolicies } from './queries/write-policies.js';
 import { writeProgress } from './queries/write-progress.js';
 import { rebuild } from './rebuild.js';
@@ -92,8 +96,13 @@ export function createStore(database: Database, namespace: string): Store {
     listWorkers: (page) => listWorkers(run, page),
     servingWorkers: () => servingWorkers(run),
     removeWorker: (incarnation) => removeWorker(run, incarnation),
-    reapWorker: (incarnation) => reapWorker(run, incarnation),
+
+    observeWorkers: () => observeWorkers(run),
+    workersNamed: (name) => workersNamed(run, name),
+    workersAmong: (incarnations) => workersAmong(run, incarnations),
+    reapWorker: (incarnation, counter) => reapWorker(run, incarnation, counter),
     settleLostTask: (worker, task) => settleLostTask(run, worker, task),
     settleLostLocks: (requester) => settleLostLocks(run, requester),
+    settleLostHolds: (worker, holds) => settleLostHolds(run, worker, holds),
   };
 }

@@ -2,6 +2,7 @@ import type { Owner } from '../owner.js';
 import type { AttemptRecord, StoredRollback } from './attempt-record.js';
 import type { Queryable } from './database.js';
 import type { Finish, FinishOutcome } from './finish.js';
+import type { LostWorkers } from './lost-workers.js';
 import type { TaskState } from './task-state.js';
 import type { RetriedPage, RetryOutcome, RetryPage } from './retry.js';
 import type { NewWorker, ServedByWorker, WorkerRow } from './worker-row.js';
@@ -10,7 +11,7 @@ import type { NewWorker, ServedByWorker, WorkerRow } from './worker-row.js';
  * What the store answers and changes: one method a query, each one round trip unless it says otherwise.
  * README.md beside this file tells the rules. Durations in milliseconds, 64-bit numbers as decimal strings.
  */
-export interface Store {
+export interface Store extends LostWorkers {
   readonly namespace: string;
 
   // Schema
@@ -119,15 +120,6 @@ export interface Store {
   servingWorkers(): Promise<ServedByWorker[]>;
   /** Deletes the row of a worker that stopped in order and has no task or lock; `running` otherwise. */
   removeWorker(incarnation: string): Promise<'removed' | 'running'>;
-  /** Marks the worker dead for good; waits for its claims and finishes under way. */
-  reapWorker(incarnation: string): Promise<'reaped' | 'gone'>;
-  /** Settles one running-like task of a reaped worker by its policy. */
-  settleLostTask(worker: string, task: TaskEntry): Promise<LostTaskOutcome>;
-  /**
-   * Deletes the ad-hoc locks of a requester that was reaped or has no row; of those that wait, admission takes the holds
-   * out. Returns the others, whose holds are to be released.
-   */
-  settleLostLocks(requester: string): Promise<string[] | 'refused'>;
 }
 
 export interface PausedQueue {
@@ -263,13 +255,6 @@ export interface CancelOutcome {
   before: TaskState;
   after: TaskState;
 }
-
-export type LostTaskOutcome =
-  /** It waits with that entry, or rolls back with it: its hold goes on under that. */
-  | { outcome: 'given-back'; nextEntry: number }
-  /** It is in a final state. */
-  | { outcome: 'settled' }
-  | { outcome: 'refused' };
 
 export interface TaskError {
   code: string;

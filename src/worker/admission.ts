@@ -8,7 +8,8 @@ import {
   nextPassSize,
   type PassOutcome,
 } from './admission-pass.js';
-import { inCurrentEpoch, onLoopError } from './incarnation.js';
+import { inCurrentEpoch } from '../recovery/in-current-epoch.js';
+import { onLoopError } from './incarnation.js';
 import { Loop } from './loop.js';
 import { servedLanes } from './served-lanes.js';
 

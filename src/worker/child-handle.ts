@@ -37,7 +37,7 @@ export class ChildHandle {
   #isGone = false;
 
   constructor(options: ChildOptions) {
-    this.#process = spawnChild((message) => this.#hear(message));
+    this.#process = spawnChild(options.watchdogAddress, (message) => this.#hear(message));
     this.#limit = setTimeout(() => this.#refuseToLoad(), options.loadLimitMs);
     this.gone = this.#process.exited.then(
       (exit) => this.#end(this.#died(exit)),

@@ -10,6 +10,7 @@ import type { ChildPipe } from './child-pipe.js';
 import { fromChild } from './child-messages.js';
 import { childPipe } from './child-pipe.js';
 import { killGroup, signalGroup } from './process-group.js';
+import { watchdogMark } from './watchdog-address.js';
 
 export interface ChildExit {
   exitCode: number | null;
@@ -33,12 +34,13 @@ export interface SpawnedChild {
 
 /**
  * Starts a child. What it prints, and what its own children print, goes to this process's stderr: its stdout
- * carries results only.
+ * carries results only. Its command line names its watchdog, by which it is found where its parent has died.
  */
-export function spawnChild(onMessage: (message: FromChild) => void): SpawnedChild {
+export function spawnChild(watchdogAddress: string, onMessage: (message: FromChild) => void): SpawnedChild {
   const file = fileURLToPath(compiledFile(import.meta.url, './child-main.js'));
   try {
-    const child = spawn(process.execPath, [file], { detached: true, stdio: ['ignore', 2, 2, 'pipe'] });
+    const args = [file, watchdogMark(watchdogAddress)];
+    const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 2, 2, 'pipe'] });
     return child.pid === undefined ? notSpawned(once(child, 'spawn')) : spawned(child, child.pid, onMessage);
   } catch (error) {
     return notSpawned(Promise.reject(error));

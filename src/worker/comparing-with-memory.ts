@@ -4,7 +4,7 @@ import type { Claiming } from './claiming.js';
 import type { GivingBack } from './giving-back.js';
 import type { Incarnation } from './incarnation.js';
 import type { KnownHolds } from './known-holds.js';
-import { inCurrentEpoch } from './incarnation.js';
+import { inCurrentEpoch } from '../recovery/in-current-epoch.js';
 import { holdKey } from './known-holds.js';
 
 export interface ComparingOptions {

@@ -3,7 +3,8 @@ import type { GiveBack as StoreGiveBack, TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { KnownHolds } from './known-holds.js';
 import type { OverHold, Releasing } from './releasing.js';
-import { inCurrentEpoch, onLoopError } from './incarnation.js';
+import { inCurrentEpoch } from '../recovery/in-current-epoch.js';
+import { onLoopError } from './incarnation.js';
 import { holdKey } from './known-holds.js';
 import { Loop } from './loop.js';
 

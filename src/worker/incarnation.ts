@@ -22,33 +22,6 @@ export interface Incarnation {
   fence(why: string): void;
 }
 
-/** Does `work` in the current epoch. A refusal makes the next caller find or open another one. */
-export async function inCurrentEpoch<T>(
-  incarnation: Pick<Incarnation, 'epoch'>,
-  work: (epoch: string) => Promise<T>,
-): Promise<T> {
-  const epoch = await incarnation.epoch.get();
-  try {
-    return await work(epoch);
-  } catch (error) {
-    if (error instanceof EpochRefused) incarnation.epoch.refused(epoch);
-    throw error;
-  }
-}
-
-/** The same; where it is refused, once more in the next epoch. For what no loop repeats. */
-export async function inCurrentOrNextEpoch<T>(
-  incarnation: Pick<Incarnation, 'epoch'>,
-  work: (epoch: string) => Promise<T>,
-): Promise<T> {
-  try {
-    return await inCurrentEpoch(incarnation, work);
-  } catch (error) {
-    if (!(error instanceof EpochRefused)) throw error;
-    return inCurrentEpoch(incarnation, work);
-  }
-}
-
 /** What a loop of an incarnation does when a round threw: says so, and pauses longer and longer. */
 export function onLoopError(log: Logger, doing: string): (error: unknown, failures: number) => number {
   return (error, failures) => {

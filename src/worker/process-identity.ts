@@ -2,13 +2,16 @@ import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
  * What tells this life of a process from every other one with the same pid, for the row of its worker: `bootId`,
- * `pidNamespace` and `startTime` (in clock ticks since boot). Linux tells all three; elsewhere it is empty.
+ * `pidNamespace` and `startTime` (in clock ticks since boot), which Linux tells; and in Kubernetes `podUid` and
+ * `container`, where the environment does.
  */
-export function processIdentity(): Record<string, string> {
+export function processIdentity(environment: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const identity = {
     bootId: tryToRead(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
     pidNamespace: tryToRead(() => readlinkSync('/proc/self/ns/pid')),
     startTime: tryToRead(() => startTimeIn(readFileSync('/proc/self/stat', 'utf8'))),
+    podUid: environment['HOLDFAST_POD_UID'],
+    container: environment['HOLDFAST_CONTAINER'],
   };
   return Object.fromEntries(
     Object.entries(identity).filter((entry): entry is [string, string] => !!entry[1]),

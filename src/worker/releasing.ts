@@ -2,7 +2,8 @@ import type { ReleaseAnswer } from '../locks/lock-table.js';
 import type { TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { KnownHolds } from './known-holds.js';
-import { inCurrentEpoch, onLoopError } from './incarnation.js';
+import { inCurrentEpoch } from '../recovery/in-current-epoch.js';
+import { onLoopError } from './incarnation.js';
 import { holdKey } from './known-holds.js';
 import { Loop } from './loop.js';
 

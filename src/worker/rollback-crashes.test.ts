@@ -86,7 +86,8 @@ test.each(['by a sweep', 'by a new epoch'])(
     await startWorker(place);
     if (how === 'by a sweep') await sweep(place, { name: 'killed', incarnation });
     else {
-      await settleLostTasks(place, incarnation);
+      await place.store.reapWorker(incarnation);
+      await settleLostTasks(place, { name: 'killed', incarnation });
       await openEpoch(place, 'always');
     }
     expect(await inState(place, id, 'failed')).toMatchObject({ crashes: 0, error: { message: 'boom' } });
@@ -109,7 +110,8 @@ test.each([
     await startWorker(place);
     if (how === 'by a sweep') await sweep(place, { name: 'killed', incarnation });
     else {
-      await settleLostTasks(place, incarnation);
+      await place.store.reapWorker(incarnation);
+      await settleLostTasks(place, { name: 'killed', incarnation });
       await openEpoch(place, 'always');
     }
     const row = await inState(place, id, 'failed', 20_000);

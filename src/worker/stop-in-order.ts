@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Heartbeat } from './heartbeat.js';
 import type { WorkerParts } from './worker-parts.js';
-import { inCurrentOrNextEpoch } from './incarnation.js';
+import { inCurrentOrNextEpoch } from '../recovery/in-current-epoch.js';
 
 /** How long what is still to be written may take, in milliseconds, before it is left to whoever sweeps. */
 const drainLimitMs = 15_000;
@@ -68,10 +68,10 @@ async function endsWithin(ended: Promise<void>, limitMs: number): Promise<boolea
 
 /** Stops every loop; bounded in time. */
 export async function stopParts(parts: WorkerParts): Promise<void> {
-  const { claiming, admission, finishing, givingBack, discarding, releasing, progress } = parts;
+  const { claiming, admission, finishing, givingBack, discarding, releasing, progress, recovering } = parts;
   await Promise.all(
-    [claiming, admission, finishing, givingBack, discarding, releasing, progress].map(async (one) =>
-      one?.stop(),
+    [claiming, admission, finishing, givingBack, discarding, releasing, progress, recovering].map(
+      async (one) => one?.stop(),
     ),
   );
 }

@@ -18,6 +18,11 @@ export function newWatchdogAddress(platform: NodeJS.Platform = process.platform)
   return path.length <= longestPath ? path : join('/tmp', name, 'watchdog');
 }
 
+/** The same as a word of a command line. */
+export function watchdogMark(address: string): string {
+  return address.replace('\0', '@');
+}
+
 /** Makes the folder of a path, for this user only. Throws where somebody else made it first. */
 export function makeFolderOf(address: string): void {
   if (isPath(address)) mkdirSync(dirname(address), { mode: 0o700 });

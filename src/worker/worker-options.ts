@@ -35,6 +35,8 @@ export interface WorkerOptions {
   queues?: readonly string[];
   /** What it offers to the `needs` of tasks, by library. Default: nothing. */
   versions?: Readonly<Record<string, string>>;
+  /** Whether nobody else ever has this name, so that whoever had it before is dead. Default false. */
+  soleName?: boolean;
   /** For definitions that leave it open. Default `inline`. */
   isolation?: Isolation;
   /** How long `stop` lets tasks finish before their signals abort, in milliseconds. Default 30,000. */
@@ -68,6 +70,7 @@ export interface CheckedWorkerOptions {
   ttlMs: number;
   graceMs: number;
   isolation: Isolation;
+  soleName: boolean;
   taskFiles: string[];
   offer: Offer;
   log: Logger;
@@ -76,7 +79,7 @@ export interface CheckedWorkerOptions {
 /** With the defaults. Throws InvalidTask or NotConfigured for what cannot work. */
 export function checkWorkerOptions(options: WorkerOptions): CheckedWorkerOptions {
   const { definitions, name, concurrency = 10, ttlMs = 15_000, isolation = 'inline' } = options;
-  const { graceMs = 30_000 } = options;
+  const { graceMs = 30_000, soleName = false } = options;
   checkName(name, 'The name of a worker');
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 10_000) {
     throw new InvalidTask(
@@ -90,6 +93,9 @@ export function checkWorkerOptions(options: WorkerOptions): CheckedWorkerOptions
     throw new InvalidTask(
       `A worker's onUnstoppable must be a function; got ${shown(options.onUnstoppable)}.`,
     );
+  }
+  if (typeof soleName !== 'boolean') {
+    throw new InvalidTask(`A worker's soleName must be true or false; got ${shown(soleName)}.`);
   }
   if (isolation !== 'inline' && isolation !== 'child') {
     throw new InvalidTask(`A worker's isolation must be "inline" or "child"; got ${shown(isolation)}.`);
@@ -106,7 +112,10 @@ export function checkWorkerOptions(options: WorkerOptions): CheckedWorkerOptions
     versions: checkVersions(options.versions ?? {}),
   };
   for (const queue of offer.queues) checkName(queue, 'A queue');
-  return { name, concurrency, ttlMs, graceMs, isolation, taskFiles, offer, log: options.log ?? silentLogger };
+  return {
+    ...{ name, concurrency, ttlMs, graceMs, isolation, soleName, taskFiles, offer },
+    log: options.log ?? silentLogger,
+  };
 }
 
 /** A copy. Throws InvalidTask for anything but a list of texts: a text alone would be taken for its letters. */

@@ -1,3 +1,4 @@
+import type { NamedWorker } from '../store/lost-workers.js';
 import type { TaskRow } from '../store/store.js';
 import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
 import type { AttemptPorts } from './attempt-ports.js';
@@ -20,6 +21,9 @@ import { LanesToClaim } from './lanes-to-claim.js';
 import { LentSlots } from './lent-slots.js';
 import { PoliciesWriting } from './policies-writing.js';
 import { ProgressWriting } from './progress-writing.js';
+import { processIdentity } from './process-identity.js';
+import { provablyDead } from './provably-dead.js';
+import { Recovering } from './recovering.js';
 import { Releasing } from './releasing.js';
 
 /** Everything that works for one incarnation. */
@@ -34,6 +38,7 @@ export interface WorkerParts {
   /** null where nothing is inserted as running. */
   discarding: Discarding | null;
   comparing: ComparingWithMemory;
+  recovering: Recovering;
   progress: ProgressWriting;
   /** null where nothing was given to listen with. */
   listening: DispatchListening | null;
@@ -77,11 +82,22 @@ export function workerParts(
     ...{ incarnation, known, claiming, givingBack },
     cancel: (tasks) => attempts.cancel(tasks),
   });
+  const recovering = recoveringFor(incarnation, checked);
   return {
-    ...{ ...writing, incarnation, admission, claiming, attempts, listening, comparing },
+    ...{ ...writing, incarnation, admission, claiming, attempts, listening, comparing, recovering },
     discarding: null,
     childrenIfAny: children.ifAny,
   };
+}
+
+/** `soleName`: whoever had the name before is dead, as the operator says. */
+export function recoveringFor(
+  incarnation: Incarnation,
+  { ttlMs, soleName }: { ttlMs: number; soleName: boolean },
+): Recovering {
+  const here = processIdentity();
+  const isDead = async (worker: NamedWorker): Promise<boolean> => soleName || provablyDead(worker, here);
+  return new Recovering({ incarnation, ttlMs, isDead });
 }
 
 export interface WritingParts extends Pick<

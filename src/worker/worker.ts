@@ -8,10 +8,11 @@ import { Fenced, WrongState } from '../errors.js';
 import { loggerWith } from '../log.js';
 import { ownerText } from '../owner.js';
 import { createHeartbeat } from './heartbeat.js';
-import { inCurrentOrNextEpoch } from './incarnation.js';
+import { inCurrentOrNextEpoch } from '../recovery/in-current-epoch.js';
 import { patiently } from './patiently.js';
 import { processIdentity } from './process-identity.js';
 import { stopInOrder, stopParts, withdrawBeforeStart } from './stop-in-order.js';
+import { watchdogMark } from './watchdog-address.js';
 import { checkWorkerOptions } from './worker-options.js';
 import { workerParts } from './worker-parts.js';
 
@@ -70,7 +71,7 @@ class Worker implements WorkerProcess {
     const heartbeat = this.#heartbeat();
     await heartbeat.prepare();
     if (this.#stopAsked.signal.aborted) return heartbeat.stop();
-    const owner = await this.#register().catch(async (error: unknown) => {
+    const owner = await this.#register(heartbeat).catch(async (error: unknown) => {
       await heartbeat.stop();
       throw error;
     });
@@ -87,6 +88,8 @@ class Worker implements WorkerProcess {
       await withdrawBeforeStart(parts, heartbeat);
       throw error;
     }
+    // Before it takes any task: what its predecessors held may be what the next one needs.
+    await parts.recovering.cleanUpForSelf();
     const forgetBeats = heartbeat.onBeat(() => this.#atBeat(parts));
     const forgetCancels = this.#options.table.onCanceling((tasks) => parts.attempts.cancel(tasks));
     this.#startParts(parts);
@@ -111,10 +114,11 @@ class Worker implements WorkerProcess {
     if (!this.#stopAsked.signal.aborted) void comparing.compare();
   }
 
-  async #register(): Promise<Owner> {
+  async #register({ watchdogAddress }: Heartbeat): Promise<Owner> {
     const { name, concurrency, ttlMs, offer } = this.#checked;
     const { incarnation } = await this.#options.store.registerWorker({
-      ...{ name, kind: 'worker', host: hostname(), pid: process.pid, identity: processIdentity() },
+      ...{ name, kind: 'worker', host: hostname(), pid: process.pid },
+      identity: { ...processIdentity(), watchdog: watchdogMark(watchdogAddress) },
       ...{ ttlMs, concurrency, ...offer },
     });
     this.#owner = { name, incarnation };
@@ -147,8 +151,10 @@ class Worker implements WorkerProcess {
   }
 
   #startParts(parts: WorkerParts): void {
-    const { admission, claiming, listening, finishing, givingBack, releasing, progress } = parts;
-    for (const part of [finishing, releasing, givingBack, progress, admission, claiming]) part.start();
+    const { admission, claiming, listening, finishing, givingBack, releasing, progress, recovering } = parts;
+    for (const part of [finishing, releasing, givingBack, progress, recovering, admission, claiming]) {
+      part.start();
+    }
     listening?.start();
   }
 

@@ -1,15 +1,25 @@
--- Marks a worker dead for good. FOR UPDATE waits for the claims, finishes and give-backs of the worker that are
--- under way (an UPDATE alone would pass them by), and they wait for this.
-CREATE FUNCTION holdfast.reap_worker(worker bigint) RETURNS text
+-- Marks a worker dead for good: with a counter only where that is still its counter. FOR UPDATE waits for the claims,
+-- finishes and give-backs of the worker that are under way (an UPDATE alone would pass them by), and they wait for this;
+-- so does a beat, which then changes nothing.
+CREATE FUNCTION holdfast.reap_worker(worker bigint, counter bigint) RETURNS text
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+  known record;
 BEGIN
   PERFORM holdfast.require_read_committed();
-  PERFORM FROM holdfast.workers w WHERE w.incarnation = reap_worker.worker FOR UPDATE;
+  SELECT w.reaped, w.counter INTO known FROM holdfast.workers w
+  WHERE w.incarnation = reap_worker.worker FOR UPDATE;
   IF NOT FOUND THEN
     RETURN 'gone';
   END IF;
-  UPDATE holdfast.workers w SET reaped = true WHERE w.incarnation = reap_worker.worker AND NOT w.reaped;
+  IF known.reaped THEN
+    RETURN 'already';
+  END IF;
+  IF known.counter <> reap_worker.counter THEN
+    RETURN 'alive';
+  END IF;
+  UPDATE holdfast.workers w SET reaped = true WHERE w.incarnation = reap_worker.worker;
   RETURN 'reaped';
 END
 $$;

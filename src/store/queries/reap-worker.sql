@@ -1,1 +1,1 @@
-SELECT holdfast.reap_worker($1::bigint) AS outcome
+SELECT holdfast.reap_worker($1::bigint, $2::bigint) AS outcome

@@ -1,5 +1,6 @@
 import type { Run } from '../run.js';
-import type { LostTaskOutcome, TaskEntry } from '../store.js';
+import type { LostTaskOutcome } from '../lost-workers.js';
+import type { TaskEntry } from '../store.js';
 import { sqlFile } from '../sql-file.js';
 
 const sql = sqlFile(import.meta.url, './settle-lost-task.sql');

@@ -1,0 +1,60 @@
+import type { ObservedWorker } from '../store/lost-workers.js';
+
+/** How much of a worker's TTL may pass between two reads of its counter; after more, counting begins anew. */
+const longestGap = 1 / 3;
+
+interface Watched {
+  worker: ObservedWorker;
+  /** When the reply to the first read of this counter came. */
+  since: number;
+}
+
+/**
+ * Tells the dead from the living by their counters alone: dead is who has not beaten for the whole of its own TTL, as
+ * this process has watched it, by this process's monotonic clock. What it did not watch proves nothing: after a failed
+ * read, or a gap, counting begins anew. Moments are in milliseconds.
+ */
+export class Liveness {
+  readonly #watched = new Map<string, Watched>();
+  #lastReply = -Infinity;
+
+  /** What a read of all workers answered, and when its reply came. */
+  observe(workers: readonly ObservedWorker[], repliedAt: number): void {
+    const gap = repliedAt - this.#lastReply;
+    const known = new Map(this.#watched);
+    this.#watched.clear();
+    for (const worker of workers) {
+      const before = known.get(worker.incarnation);
+      const stands = before?.worker.counter === worker.counter && gap <= worker.ttlMs * longestGap;
+      this.#watched.set(worker.incarnation, { worker, since: stands ? before.since : repliedAt });
+    }
+    this.#lastReply = repliedAt;
+  }
+
+  /** A read failed. */
+  forget(): void {
+    this.#watched.clear();
+  }
+
+  /** Workers that are dead at this moment and not reaped. */
+  deadAt(now: number): ObservedWorker[] {
+    const gap = now - this.#lastReply;
+    return [...this.#watched.values()]
+      .filter(({ worker, since }) => {
+        return !worker.reaped && now - since >= worker.ttlMs && gap <= worker.ttlMs * longestGap;
+      })
+      .map(({ worker }) => worker);
+  }
+
+  /** When the next of them will be dead unless it beats; Infinity where there is none. */
+  nextDeath(): number {
+    const deaths = [...this.#watched.values()].filter(({ worker }) => !worker.reaped);
+    return Math.min(...deaths.map(({ worker, since }) => since + worker.ttlMs));
+  }
+
+  /** How long to wait between two reads, so that no gap becomes too long: at most 5 s. */
+  get periodMs(): number {
+    const shortest = Math.min(...[...this.#watched.values()].map(({ worker }) => worker.ttlMs));
+    return Math.min(5_000, shortest / 4);
+  }
+}
