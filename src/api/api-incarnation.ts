@@ -113,7 +113,7 @@ export class ApiIncarnation {
         void this.parts.comparing.hearCancels();
         void this.parts.comparing.compare();
       }),
-      table.onCanceling((tasks) => this.parts.attempts.cancel(tasks)),
+      table.onCanceling((holds) => this.parts.attempts.cancel(holds)),
     );
     for (const part of [finishing, releasing, givingBack, discarding, progress, claiming]) part.start();
   }

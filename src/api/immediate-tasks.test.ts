@@ -106,7 +106,7 @@ describe.each([
     const endless = await place.dispatcher.dispatch('endless', null, immediate);
     expect(await inState(place, slow.id, 'failed')).toMatchObject({ error: { code: 'Timeout' } });
     await place.store.cancelTask(endless.id);
-    await place.table.announceCanceling([endless.id]);
+    await place.table.announceCanceling([{ task: endless.id, entry: 1 }]);
     await inState(place, endless.id, 'canceled');
     await nothingLeft(place);
   });

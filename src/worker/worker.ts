@@ -88,7 +88,7 @@ class Worker implements WorkerProcess {
       throw error;
     }
     const forgetBeats = heartbeat.onBeat(() => this.#atBeat(parts));
-    const forgetCancels = this.#options.table.onCanceling((tasks) => parts.attempts.cancel(tasks));
+    const forgetCancels = this.#options.table.onCanceling((holds) => parts.attempts.cancel(holds));
     this.#startParts(parts);
     await aborted(this.#stopAsked.signal, this.#fenced.signal);
     if (!this.#fenced.signal.aborted) {
