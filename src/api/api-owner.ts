@@ -49,7 +49,10 @@ export class ApiOwner {
 
   async #incarnation(): Promise<ApiIncarnation> {
     for (;;) {
-      if (this.#closed) throw new Unavailable('This Holdfast is closed.');
+      // Handlers that are waited for go on with the incarnation that there is.
+      if (this.#closed && (this.#current === null || currentHandler() === undefined)) {
+        throw new Unavailable('This Holdfast is closed.');
+      }
       const starting = (this.#current ??= this.#start());
       try {
         const incarnation = await starting;

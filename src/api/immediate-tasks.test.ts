@@ -124,6 +124,45 @@ describe.each([
     await nothingLeft(place);
   });
 
+  test('keeps what its handler has locked, and gets what that still asks for, while the process closes', async () => {
+    const locked = latch();
+    const closing = latch();
+    const api = apiAt(place);
+    const other = await apiAt(place).acquire({ exclusive: ['r1'] }, { wait: 0 });
+    const run = async (): Promise<string> => {
+      const lock = await api.acquire({ exclusive: ['r2'] }, { wait: 0 });
+      locked.open();
+      await closing.opened;
+      const second = await api.acquire({ exclusive: ['r1'] }, { wait: '20s' });
+      return lock.signal.aborted || second.signal.aborted ? 'lost' : 'kept';
+    };
+    load('job', { run });
+    place.runNow = (prepared) => api.runNow(prepared);
+    const { id } = await place.dispatcher.dispatch('job', null, immediate);
+    await locked.opened;
+    const closed = api.close();
+    await expect(api.acquire({ exclusive: ['r3'] }, { wait: 0 })).rejects.toMatchObject({
+      code: 'Unavailable',
+    });
+    closing.open();
+    await waitersOn(place, 'r1', 1);
+    await other.release();
+    await closed;
+    expect(await place.store.getTask(id)).toMatchObject({ state: 'completed', result: 'kept' });
+    await nothingLeft(place);
+  });
+
+  test('that waits for a lock when the grace of a close is over is given back', async () => {
+    const api = apiAt(place, { graceMs: 200 });
+    await using _held = await apiAt(place).acquire({ exclusive: ['r1'] }, { wait: 0 });
+    load('job', { run: () => api.acquire({ exclusive: ['r1'] }, { wait: '20s' }) });
+    place.runNow = (prepared) => api.runNow(prepared);
+    const { id } = await place.dispatcher.dispatch('job', null, immediate);
+    await waitersOn(place, 'r1', 1);
+    await api.close();
+    expect(await place.store.getTask(id)).toMatchObject({ state: 'waiting', attempt: 0 });
+  });
+
   test.each([
     [{ immediate: 1 }, 'InvalidTask'],
     [{ deferred: true }, 'InvalidTask'],

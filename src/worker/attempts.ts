@@ -71,9 +71,9 @@ export class Attempts {
     for (const attempt of this.#running.keys()) attempt.kill();
   }
 
-  /** Resolves when all that run now have ended. */
+  /** Resolves when none runs. */
   async ended(): Promise<void> {
-    await Promise.all(this.#running.values());
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
   async #go(attempt: Begun): Promise<void> {
