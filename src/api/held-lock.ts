@@ -8,9 +8,8 @@ export class HeldLock implements AdHocLock {
   readonly exclusive: readonly string[];
   readonly shared: readonly string[];
   readonly fence: string;
-  /** The task whose handler asked for it, if one did. */
-  readonly asker: string | null;
   readonly #lost = new AbortController();
+  readonly #asker: string | null;
   readonly #letGo: (lock: HeldLock) => void;
   #over = (): void => {};
   #released: Promise<void> | null = null;
@@ -20,8 +19,13 @@ export class HeldLock implements AdHocLock {
     this.exclusive = exclusive;
     this.shared = shared;
     this.fence = fence ?? '';
-    this.asker = parent;
+    this.#asker = parent;
     this.#letGo = letGo;
+  }
+
+  /** The task whose handler asked for it, if one did. */
+  get asker(): string | null {
+    return this.#asker;
   }
 
   get signal(): AbortSignal {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { apiAt, nothingLeft, waitersOn } from '../../test/api/test-api.js';
 import { latch } from '../../test/worker/latch.js';
@@ -101,7 +102,8 @@ describe.each([
   test('is ended by its time limit and by a cancel', async () => {
     load('job', { run: untilAborted, timeout: '300ms' });
     load('endless', { run: untilAborted, resources: () => ({ exclusive: ['r1'] }) });
-    apiAt(place);
+    // Its beats are too far apart for anything to be found by one.
+    apiAt(place, { ttlMs: 60_000 });
     const slow = await place.dispatcher.dispatch('job', null, immediate);
     const endless = await place.dispatcher.dispatch('endless', null, immediate);
     expect(await inState(place, slow.id, 'failed')).toMatchObject({ error: { code: 'Timeout' } });
@@ -111,14 +113,26 @@ describe.each([
     await nothingLeft(place);
   });
 
+  test('hears at its next beat of a cancel that was not announced', async () => {
+    load('job', { run: untilAborted });
+    apiAt(place, { ttlMs: 1_500 });
+    const { id } = await place.dispatcher.dispatch('job', null, immediate);
+    await place.store.cancelTask(id);
+    await inState(place, id, 'canceled');
+    await nothingLeft(place);
+  });
+
   test('is waited for when the process closes', async () => {
     const done = latch();
     load('job', { run: () => done.opened });
     const api = apiAt(place);
     const { id } = await place.dispatcher.dispatch('job', null, immediate);
     const closing = api.close();
+    // Time enough for one that does not wait.
+    const early = await Promise.race([closing.then(() => 'closed'), delay(500, 'waits')]);
     done.open();
     await closing;
+    expect(early).toBe('waits');
     expect((await place.store.getTask(id))?.state).toBe('completed');
     expect(await place.store.listWorkers({ after: null, limit: 9 })).toEqual([]);
     await nothingLeft(place);
