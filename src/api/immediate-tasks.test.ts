@@ -169,7 +169,7 @@ describe.each([
   test('that waits for a lock when the grace of a close is over is given back', async () => {
     const api = apiAt(place, { graceMs: 200 });
     await using _held = await apiAt(place).acquire({ exclusive: ['r1'] }, { wait: 0 });
-    load('job', { run: () => api.acquire({ exclusive: ['r1'] }, { wait: '20s' }) });
+    load('job', { run: () => api.acquire({ exclusive: ['r1'] }, { wait: '10m' }) });
     place.runNow = (prepared) => api.runNow(prepared);
     const { id } = await place.dispatcher.dispatch('job', null, immediate);
     await waitersOn(place, 'r1', 1);
