@@ -75,7 +75,7 @@ export function workerParts(
     listen === undefined ? null : new DispatchListening(incarnation, listen, () => admission.wake());
   const comparing = new ComparingWithMemory({
     ...{ incarnation, known, claiming, givingBack },
-    cancel: (tasks) => attempts.cancel(tasks),
+    cancel: (holds) => attempts.cancel(holds),
   });
   return {
     ...{ ...writing, incarnation, admission, claiming, attempts, listening, comparing },
