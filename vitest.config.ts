@@ -12,8 +12,11 @@ const projects: TestProjectInlineConfiguration[] = [
 ];
 
 function project(name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration {
-  const limits = { pool: 'forks' as const, testTimeout: 60_000, hookTimeout: 180_000 };
-  return { resolve: { alias }, test: { name, maxWorkers: 2, ...limits, ...test } };
+  const setupFiles = ['test/helpers/after-each-file.ts'];
+  const limits = { testTimeout: 60_000, hookTimeout: 180_000 };
+  // A process for each file costs more than most files do. Three, since tests of processes wait a lot.
+  const processes = { pool: 'forks' as const, isolate: false, maxWorkers: 3 };
+  return { resolve: { alias }, test: { name, setupFiles, ...processes, ...limits, ...test } };
 }
 
 const config: ViteUserConfig = defineConfig({

@@ -99,9 +99,8 @@ export interface Holdfast {
   /** The migrations that `migrate` would apply. */
   pendingMigrations(): Promise<string[]>;
   /**
-   * Stops the workers of this process, which wait for the tasks that they run; releases its locks; ends waits; closes
-   * connections.
-   * Idempotent.
+   * Stops the workers of this process and waits for the tasks that run in it, whose handlers may use this Holdfast until
+   * they have returned; releases its locks; ends waits; closes connections. Idempotent.
    */
   close(): Promise<void>;
   /** The same as `close`. */

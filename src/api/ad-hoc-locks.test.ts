@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { apiAt, nothingLeft, waitersOn } from '../../test/api/test-api.js';
 import { waitUntil } from '../../test/helpers/wait-until.js';
 import { latch } from '../../test/worker/latch.js';
+import { overriding } from '../../test/worker/overriding.js';
 import { embeddedPlace, serverPlace, type Place } from '../../test/worker/place.js';
 import { startWorker } from '../../test/worker/test-worker.js';
 import { defineTask } from '../tasks/definition.js';
@@ -150,6 +151,27 @@ describe.each([
     await waitersOn(place, 'r', 0);
     await expect(api.acquire(r, { ...soon, signal: stop.signal })).rejects.toThrow('enough');
     await held.release();
+    await nothingLeft(place);
+  });
+
+  test('one who aborts while this process is being registered need not wait for that', async () => {
+    const registering = latch();
+    const registered = latch();
+    const store = overriding(place.store, {
+      registerWorker: async (worker) => {
+        registering.open();
+        await registered.opened;
+        return place.store.registerWorker(worker);
+      },
+    });
+    const api = apiAt(place, { store });
+    const stop = new AbortController();
+    const waiting = expect(api.acquire(r, { ...soon, signal: stop.signal })).rejects.toThrow('enough');
+    await registering.opened;
+    stop.abort(new Error('enough'));
+    await waiting;
+    registered.open();
+    await (await api.acquire(r, now)).release();
     await nothingLeft(place);
   });
 

@@ -24,6 +24,9 @@ export interface AdHocLocksPorts {
   wakeClaiming(): void;
 }
 
+/** `not-handlers`: what a handler has asked for is left alone. */
+export type Whose = 'all' | 'not-handlers';
+
 export interface Acquire extends Resources {
   /** The task whose handler asks, if one does. */
   asker: string | null;
@@ -87,10 +90,19 @@ export class AdHocLocks {
     }
   }
 
-  /** Lets go of what is held and waited for. */
-  async end(reason: Error): Promise<void> {
-    for (const wait of this.#waits.values()) wait.giveUp(reason);
-    await Promise.all([...this.#requests, ...[...this.#held.values()].map((lock) => lock.end(reason))]);
+  /** Ends the waits. Resolves when nothing more comes of their requests. */
+  async giveUp(reason: Error, whose: Whose): Promise<void> {
+    for (const wait of this.#waits.values()) {
+      if (whose === 'all' || wait.lock.parent === null) wait.giveUp(reason);
+    }
+    if (whose === 'all') await Promise.all(this.#requests);
+  }
+
+  /** Lets go of what is held, which goes on after this has returned. */
+  letGo(reason: Error, whose: Whose): void {
+    for (const lock of this.#held.values()) {
+      if (whose === 'all' || lock.asker === null) lock.end(reason);
+    }
   }
 
   /** G1: who holds is told; nothing is written any more. */

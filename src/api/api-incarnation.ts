@@ -9,6 +9,7 @@ import type { Beater, Heartbeat } from '../worker/heartbeat.js';
 import type { Incarnation } from '../worker/incarnation.js';
 import type { ApiParts } from './api-parts.js';
 import { Fenced, Unavailable } from '../errors.js';
+import { currentHandler } from '../handler-context.js';
 import { loggerWith } from '../log.js';
 import { ownerText } from '../owner.js';
 import { admissionPass, firstPlace, tasksPerPass } from '../worker/admission-pass.js';
@@ -16,7 +17,7 @@ import { createHeartbeat } from '../worker/heartbeat.js';
 import { inCurrentOrNextEpoch } from '../recovery/in-current-epoch.js';
 import { patiently } from '../worker/patiently.js';
 import { processIdentity } from '../worker/process-identity.js';
-import { stopInOrder, stopParts, withdrawBeforeStart } from '../worker/stop-in-order.js';
+import { endAttempts, stopInOrder, stopParts, withdrawBeforeStart } from '../worker/stop-in-order.js';
 import { apiParts } from './api-parts.js';
 
 export interface ApiOptions {
@@ -29,11 +30,15 @@ export interface ApiOptions {
   name: string;
   /** After how many milliseconds without a beat it may be declared dead. Default 15,000. */
   ttlMs?: number;
+  /** How long it lets handlers finish when it stops, in milliseconds. Default 30,000. */
+  graceMs?: number;
+  /** How long what is still to be written may take then, in milliseconds. Default 15,000. */
+  drainLimitMs?: number;
   log: Logger;
 }
 
 const defaultTtlMs = 15_000;
-const graceMs = 30_000;
+const defaultGraceMs = 30_000;
 const closed = 'This Holdfast is closed.';
 
 /** Registers this process and begins to beat. Rejects with Unavailable or Fenced where it could not start. */
@@ -64,13 +69,18 @@ export class ApiIncarnation {
   readonly parts: ApiParts;
   readonly #heartbeat: Heartbeat;
   readonly #fenced = new AbortController();
-  readonly #uses = new Set<Promise<unknown>>();
+  readonly #uses = { byHandlers: new Set<Promise<unknown>>(), byOthers: new Set<Promise<unknown>>() };
   #stopping = false;
+  #handlersEnded = false;
+  readonly #graceMs: number;
+  readonly #drainLimitMs: number | undefined;
   readonly #forgets: (() => void)[] = [];
 
   constructor(options: ApiOptions, owner: Owner, heartbeat: Heartbeat) {
     this.#heartbeat = heartbeat;
-    const { definitions, ttlMs = defaultTtlMs } = options;
+    const { definitions, ttlMs = defaultTtlMs, graceMs = defaultGraceMs, drainLimitMs } = options;
+    this.#graceMs = graceMs;
+    this.#drainLimitMs = drainLimitMs;
     this.parts = apiParts(this.#incarnation(options, owner), definitions, ttlMs);
     heartbeat.fenced.addEventListener('abort', () => this.#fenced.abort(heartbeat.fenced.reason));
     this.#fenced.signal.addEventListener('abort', () => this.#endFenced());
@@ -84,15 +94,17 @@ export class ApiIncarnation {
     return this.parts.incarnation.mayAct();
   }
 
-  /** What is done with it is waited for when it stops. Throws Unavailable then. */
+  /** What is done with it is waited for when it stops. Throws Unavailable then, but for handlers until they have ended. */
   async use<T>(work: (parts: ApiParts) => Promise<T>): Promise<T> {
-    if (this.#stopping) throw new Unavailable(closed);
+    const byHandler = currentHandler() !== undefined;
+    if (this.#handlersEnded || (this.#stopping && !byHandler)) throw new Unavailable(closed);
+    const uses = byHandler ? this.#uses.byHandlers : this.#uses.byOthers;
     const used = work(this.parts);
-    this.#uses.add(used);
+    uses.add(used);
     try {
       return await used;
     } finally {
-      this.#uses.delete(used);
+      uses.delete(used);
     }
   }
 
@@ -116,7 +128,7 @@ export class ApiIncarnation {
         void this.parts.comparing.hearCancels();
         void this.parts.comparing.compare();
       }),
-      table.onCanceling((tasks) => this.parts.attempts.cancel(tasks)),
+      table.onCanceling((holds) => this.parts.attempts.cancel(holds)),
     );
     for (const part of [finishing, releasing, givingBack, discarding, progress, claiming, recovering]) {
       part.start();
@@ -135,11 +147,22 @@ export class ApiIncarnation {
 
   async #stopInOrder(): Promise<void> {
     const { locks } = this.parts;
-    await locks.end(new Unavailable(closed));
-    await Promise.allSettled(this.#uses);
+    const reason = new Unavailable(closed);
+    void locks.giveUp(reason, 'not-handlers');
+    locks.letGo(reason, 'not-handlers');
+    await Promise.allSettled(this.#uses.byOthers);
     // What was under way may have taken one more.
-    await locks.end(new Unavailable(closed));
-    await stopInOrder(this.parts, this.#heartbeat, { graceMs, onUnstoppable: () => {} });
+    locks.letGo(reason, 'not-handlers');
+    const ending = { graceMs: this.#graceMs, onUnstoppable: () => {} };
+    // Handlers keep what they hold until they have returned, and get what they ask for as long as they have time.
+    await endAttempts(this.parts, { ...ending, onGraceOver: () => void locks.giveUp(reason, 'all') });
+    this.#handlersEnded = true;
+    await locks.giveUp(reason, 'all');
+    await Promise.allSettled(this.#uses.byHandlers);
+    locks.letGo(reason, 'all');
+    await stopInOrder(this.parts, this.#heartbeat, { ...ending, drainLimitMs: this.#drainLimitMs });
+    // What could not be written is left to be swept; nobody here waits for it any longer.
+    locks.lose(reason);
     if (locks.everAsked) await this.#takeOutLast();
   }
 

@@ -24,7 +24,7 @@ export class ApiOwner {
   async acquire(resources: Partial<Resources>, options: AcquireOptions): Promise<AdHocLock> {
     const acquire = { ...checkAcquire(resources, options), asker: currentHandler()?.task ?? null };
     acquire.signal?.throwIfAborted();
-    const incarnation = await this.#incarnation();
+    const incarnation = await unlessAborted(this.#incarnation(), acquire.signal);
     acquire.signal?.throwIfAborted();
     return incarnation.use(({ locks }) => locks.acquire(acquire));
   }
@@ -49,7 +49,10 @@ export class ApiOwner {
 
   async #incarnation(): Promise<ApiIncarnation> {
     for (;;) {
-      if (this.#closed) throw new Unavailable('This Holdfast is closed.');
+      // Handlers that are waited for go on with the incarnation that there is.
+      if (this.#closed && (this.#current === null || currentHandler() === undefined)) {
+        throw new Unavailable('This Holdfast is closed.');
+      }
       const starting = (this.#current ??= this.#start());
       try {
         const incarnation = await starting;
@@ -68,5 +71,19 @@ export class ApiOwner {
 
   #forget(incarnation: Promise<ApiIncarnation>): void {
     if (this.#current === incarnation) this.#current = null;
+  }
+}
+
+/** Rejects with the signal's reason where that aborts first; the work goes on, for the next who needs it. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const over = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: over.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    over.abort();
   }
 }

@@ -64,7 +64,7 @@ export function apiParts(incarnation: Incarnation, definitions: LoadedDefinition
         return claiming.storeClaims + inserts.sent;
       },
     },
-    cancel: (tasks) => attempts.cancel(tasks),
+    cancel: (holds) => attempts.cancel(holds),
   });
   return {
     ...{ ...writing, incarnation, admission, attempts, claiming, comparing, discarding, inserts, locks },

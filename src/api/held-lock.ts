@@ -9,16 +9,23 @@ export class HeldLock implements AdHocLock {
   readonly shared: readonly string[];
   readonly fence: string;
   readonly #lost = new AbortController();
+  readonly #asker: string | null;
   readonly #letGo: (lock: HeldLock) => void;
   #over = (): void => {};
   #released: Promise<void> | null = null;
 
-  constructor({ id, exclusive, shared, fence }: TaskRow, letGo: (lock: HeldLock) => void) {
+  constructor({ id, exclusive, shared, fence, parent }: TaskRow, letGo: (lock: HeldLock) => void) {
     this.id = id;
     this.exclusive = exclusive;
     this.shared = shared;
     this.fence = fence ?? '';
+    this.#asker = parent;
     this.#letGo = letGo;
+  }
+
+  /** The task whose handler asked for it, if one did. */
+  get asker(): string | null {
+    return this.#asker;
   }
 
   get signal(): AbortSignal {
@@ -45,11 +52,10 @@ export class HeldLock implements AdHocLock {
   }
 
   /** Lets go of it although its holder has not. */
-  async end(cause: Error): Promise<void> {
-    const lets = this.#released === null;
-    const released = this.release();
-    if (lets) this.#abort(cause);
-    await released;
+  end(cause: Error): void {
+    if (this.#released !== null) return;
+    void this.release();
+    this.#abort(cause);
   }
 
   /** It may be another's at any moment, and is left to be swept. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { apiAt, nothingLeft, waitersOn } from '../../test/api/test-api.js';
 import { latch } from '../../test/worker/latch.js';
@@ -101,13 +102,23 @@ describe.each([
   test('is ended by its time limit and by a cancel', async () => {
     load('job', { run: untilAborted, timeout: '300ms' });
     load('endless', { run: untilAborted, resources: () => ({ exclusive: ['r1'] }) });
-    apiAt(place);
+    // Its beats are too far apart for anything to be found by one.
+    apiAt(place, { ttlMs: 60_000 });
     const slow = await place.dispatcher.dispatch('job', null, immediate);
     const endless = await place.dispatcher.dispatch('endless', null, immediate);
     expect(await inState(place, slow.id, 'failed')).toMatchObject({ error: { code: 'Timeout' } });
     await place.store.cancelTask(endless.id);
-    await place.table.announceCanceling([endless.id]);
+    await place.table.announceCanceling([{ task: endless.id, entry: 1 }]);
     await inState(place, endless.id, 'canceled');
+    await nothingLeft(place);
+  });
+
+  test('hears at its next beat of a cancel that was not announced', async () => {
+    load('job', { run: untilAborted });
+    apiAt(place, { ttlMs: 1_500 });
+    const { id } = await place.dispatcher.dispatch('job', null, immediate);
+    await place.store.cancelTask(id);
+    await inState(place, id, 'canceled');
     await nothingLeft(place);
   });
 
@@ -117,11 +128,53 @@ describe.each([
     const api = apiAt(place);
     const { id } = await place.dispatcher.dispatch('job', null, immediate);
     const closing = api.close();
+    // Time enough for one that does not wait.
+    const early = await Promise.race([closing.then(() => 'closed'), delay(500, 'waits')]);
     done.open();
     await closing;
+    expect(early).toBe('waits');
     expect((await place.store.getTask(id))?.state).toBe('completed');
     expect(await place.store.listWorkers({ after: null, limit: 9 })).toEqual([]);
     await nothingLeft(place);
+  });
+
+  test('keeps what its handler has locked, and gets what that still asks for, while the process closes', async () => {
+    const locked = latch();
+    const closing = latch();
+    const api = apiAt(place);
+    const other = await apiAt(place).acquire({ exclusive: ['r1'] }, { wait: 0 });
+    const run = async (): Promise<string> => {
+      const lock = await api.acquire({ exclusive: ['r2'] }, { wait: 0 });
+      locked.open();
+      await closing.opened;
+      const second = await api.acquire({ exclusive: ['r1'] }, { wait: '20s' });
+      return lock.signal.aborted || second.signal.aborted ? 'lost' : 'kept';
+    };
+    load('job', { run });
+    place.runNow = (prepared) => api.runNow(prepared);
+    const { id } = await place.dispatcher.dispatch('job', null, immediate);
+    await locked.opened;
+    const closed = api.close();
+    await expect(api.acquire({ exclusive: ['r3'] }, { wait: 0 })).rejects.toMatchObject({
+      code: 'Unavailable',
+    });
+    closing.open();
+    await waitersOn(place, 'r1', 1);
+    await other.release();
+    await closed;
+    expect(await place.store.getTask(id)).toMatchObject({ state: 'completed', result: 'kept' });
+    await nothingLeft(place);
+  });
+
+  test('that waits for a lock when the grace of a close is over is given back', async () => {
+    const api = apiAt(place, { graceMs: 200 });
+    await using _held = await apiAt(place).acquire({ exclusive: ['r1'] }, { wait: 0 });
+    load('job', { run: () => api.acquire({ exclusive: ['r1'] }, { wait: '10m' }) });
+    place.runNow = (prepared) => api.runNow(prepared);
+    const { id } = await place.dispatcher.dispatch('job', null, immediate);
+    await waitersOn(place, 'r1', 1);
+    await api.close();
+    expect(await place.store.getTask(id)).toMatchObject({ state: 'waiting', attempt: 0 });
   });
 
   test.each([

@@ -235,3 +235,19 @@ test('a hold is released only when its row is gone', async () => {
   await (await api.acquire(r, { wait: 0 })).release();
   expect(rows).toEqual([null]);
 });
+
+test('closing ends although a lock cannot be released, and so does its release', async () => {
+  const table = overriding(place.table, { release: () => Promise.reject(lost()) });
+  const api = apiAt(place, { table, drainLimitMs: 200 });
+  const [given, kept] = [
+    await api.acquire(r, { wait: 0 }),
+    await api.acquire({ shared: ['s'] }, { wait: 0 }),
+  ];
+  const released = given.release();
+  await api.close();
+  await released;
+  await kept.release();
+  expect(kept.signal.reason).toMatchObject({ code: 'LockLost' });
+  // It still is in the table, so its owner must stay in the store.
+  expect(await place.store.listWorkers({ after: null, limit: 9 })).toMatchObject([{ name: 'web' }]);
+});

@@ -48,6 +48,7 @@ export class HoldfastInProcess implements Holdfast {
   readonly #api: ApiOwner;
   #watch: SettlementWatch | null = null;
   #closing: Promise<void> | null = null;
+  #handlersEnded = false;
 
   constructor(ports: HoldfastPorts) {
     const { backend, loaded, log } = ports;
@@ -128,6 +129,7 @@ export class HoldfastInProcess implements Holdfast {
   async #close(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.stop()));
     await this.#api.close();
+    this.#handlersEnded = true;
     this.#watch?.stop();
     await Promise.all([this.#dispatcher.idle(), this.#hints.idle()]);
     await this.#ports.backend.close();
@@ -149,7 +151,10 @@ export class HoldfastInProcess implements Holdfast {
     return { store, ...(await this.#ports.backend.openTable()) };
   }
 
+  /** While it closes, handlers that it waits for go on, and must not fail for want of it. */
   #refuseWhenClosed(): void {
-    if (this.#closing !== null) throw new Unavailable('This Holdfast is closed.');
+    if (this.#closing === null) return;
+    if (this.#handlersEnded || currentHandler() === undefined)
+      throw new Unavailable('This Holdfast is closed.');
   }
 }

@@ -58,6 +58,32 @@ const places = [
 ] as const;
 
 describe.each(places)('a worker with its lock table in %s', { timeout: 90_000 }, (_, place) => {
+  it('lets its handlers use the Holdfast that closes until they have returned', async () => {
+    const [started, closing] = [new Gate(), new Gate()];
+    const child = defineTask({ name: 'child', queue: 'later', run: () => {} });
+    const parent = defineTask({
+      name: 'parent',
+      run: async () => {
+        started.open();
+        await closing.opened;
+        const { id } = await hf.dispatch(child, null);
+        const lock = await hf.locks.acquire({ exclusive: ['r'] }, { wait: '10s' });
+        await lock.release();
+        return (await hf.tasks.cancel(id)).state;
+      },
+    });
+    const hf = await open({ ...place, tasks: [parent, child] });
+    await startWorker(hf);
+    const { id } = await hf.dispatch(parent, null);
+    await started.opened;
+    const closed = hf.close();
+    await expect(hf.tasks.get(id)).rejects.toMatchObject({ code: 'Unavailable' });
+    closing.open();
+    await closed;
+    const after = await open({ ...place });
+    expect(await after.tasks.get(id)).toMatchObject({ state: 'completed', result: 'canceled' });
+  });
+
   it('runs what is dispatched, and wait tells how it ended', async () => {
     const double = defineTask({
       name: 'double',

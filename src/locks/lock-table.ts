@@ -1,5 +1,6 @@
 import type { Owner } from '../owner.js';
 import type { Mode, Resources } from '../resources.js';
+import type { HoldName } from './hold-text.js';
 
 /**
  * The port of the lock table. README.md beside this file gives the protocol; memory/ is its executable
@@ -64,9 +65,9 @@ export interface LockTable {
   announceSettled(tasks: string[]): Promise<void>;
   /** Calls `listener` for tasks announced from now on, until the returned function is called. */
   onSettled(listener: (tasks: string[]) => void): () => void;
-  /** The same for tasks that are to be stopped where they run. */
-  announceCanceling(tasks: string[]): Promise<void>;
-  onCanceling(listener: (tasks: string[]) => void): () => void;
+  /** The same for tasks that are to be stopped where they run with these entries: told late, it stops no later one. */
+  announceCanceling(holds: HoldName[]): Promise<void>;
+  onCanceling(listener: (holds: HoldName[]) => void): () => void;
 }
 
 /** The table at hand is not the one that the caller works in: another epoch, another server, or none. */

@@ -36,6 +36,34 @@ export function attemptsConformance(open: () => Promise<OpenStore>): void {
       expect(Date.parse(attempts[0]?.endedAt ?? '') - Date.parse(finishedAt ?? '')).toBeLessThan(1_000);
     });
 
+    test('a crash counts whatever becomes of the task, and for no other in the same call', async () => {
+      const { store } = opened;
+      const worker = await register(store);
+      const policies = { ...somePolicies, rollbackTimeoutMs: 60_000 };
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        const { id } = await insertOne(store, { policies });
+        await claimOne(store, worker, { task: id, entry: 1 });
+        ids.push(id);
+      }
+      await store.cancelTask(ids[2] ?? '');
+      const [retried, failed, canceled, rolledBack, other] = ids.map((task) => ({ task, entry: 1, error }));
+      const outcomes = await store.finishTasks(worker, [
+        { ...retried!, state: 'retry', delayMs: 0, crashed: true },
+        { ...failed!, state: 'failed', crashed: true },
+        { ...canceled!, state: 'failed', crashed: true },
+        { ...rolledBack!, state: 'failed', crashed: true, rollBack: true },
+        { ...other!, state: 'failed' },
+      ]);
+      const states = ['waiting', 'failed', 'canceled', 'rolling_back', 'failed'];
+      expect(outcomes.map(({ outcome }) => outcome)).toEqual(states);
+      const rows = await Promise.all(ids.map((id) => mustGet(store, id)));
+      expect(rows.map(({ crashes }) => crashes)).toEqual([1, 1, 1, 1, 0]);
+      // Refused, nothing is counted.
+      await store.finishTasks(worker, [{ ...failed!, state: 'failed', crashed: true }]);
+      expect((await mustGet(store, ids[1] ?? '')).crashes).toBe(1);
+    });
+
     test('retries, give-backs, re-admissions, losses and a cancel are told apart', async () => {
       const { store } = opened;
       const { id } = await insertOne(store, { policies: somePolicies });

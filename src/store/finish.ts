@@ -12,6 +12,8 @@ export type FinishOfAttempt = TaskEntry &
   ) & {
     /** Its handler had begun: unless it has completed, the task is rolled back first, where its policies say so. */
     rollBack?: boolean;
+    /** It ended by a crash, which is counted whatever becomes of the task. */
+    crashed?: boolean;
   };
 
 /** However a roll-back ended, the outcome that was stored comes to pass. */

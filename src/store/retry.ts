@@ -10,7 +10,7 @@ export interface RetryPage {
   state: 'failed' | 'canceled';
   /** null: any. */
   name: string | null;
-  /** The `next` of the page before, or null. */
+  /** The `next` of the page before; null at first. */
   from: RetryCursor | null;
   limit: number;
 }
@@ -19,10 +19,11 @@ export interface RetriedPage {
   retried: number;
   refused: number;
   next: RetryCursor | null;
+  until: string;
 }
 
-/** `until`: when the first page was read. What has ended since is left alone. */
+/** `until`: when the first page was read. What has ended since is left alone. `after` null: from the first task on. */
 export interface RetryCursor {
-  after: string;
+  after: string | null;
   until: string;
 }

@@ -106,7 +106,7 @@ export function retryingConformance(open: () => Promise<OpenStore>): void {
       expect(first).toMatchObject({ retried: 2, refused: 0, next: { after: ids[1] } });
       const since = await failedTask('many');
       const rest = await store.retryPage({ state: 'failed', name: 'many', from: first.next, limit: 9 });
-      expect(rest).toEqual({ retried: 3, refused: 0, next: null });
+      expect(rest).toMatchObject({ retried: 3, refused: 0, next: null });
       const rows = await Promise.all(ids.map((id) => mustGet(store, id)));
       const places = rows.map(({ place }) => BigInt(place));
       expect(places).toEqual(places.toSorted((a, b) => Number(a - b)));

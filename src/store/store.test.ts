@@ -1,6 +1,5 @@
-import { afterAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { openPgliteStore, openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
-import { sharedPglite } from '../../test/store/shared-pglite.js';
 import { adHocLocksConformance } from './ad-hoc-locks.conformance.js';
 import { adHocLocksProperty } from './ad-hoc-locks.property.js';
 import { admissionConformance } from './admission.conformance.js';
@@ -45,8 +44,4 @@ function storeConformance(open: () => Promise<OpenStore>): void {
 
 describe('the store on PostgreSQL', () => storeConformance(() => openPostgresStore()));
 
-describe('the store on PGlite', () => {
-  const pglite = sharedPglite();
-  afterAll(() => pglite.close());
-  storeConformance(() => openPgliteStore(pglite));
-});
+describe('the store on PGlite', () => storeConformance(() => openPgliteStore()));

@@ -34,6 +34,9 @@ export async function cancelTask({ store, hint }: CancelPorts, id: string): Prom
   if (outcome?.before === 'waiting') {
     hint((table) => Promise.all([table.wakeAdmission(), table.announceSettled([known])]).then(() => {}));
   }
-  if (outcome?.after === 'canceling') hint((table) => table.announceCanceling([known]));
+  // One that has ended since needs no telling; it may even run again, under another entry.
+  if (outcome?.after === 'canceling' && row.state === 'canceling') {
+    hint((table) => table.announceCanceling([{ task: known, entry: row.entry }]));
+  }
   return taskOf(row);
 }

@@ -102,8 +102,10 @@ async function retryFiltered(
   { states, name, limit }: CheckedFilter,
 ): Promise<RetriedCount> {
   const total = { retried: 0, refused: 0 };
+  let until: string | null = null;
   for (const state of states) {
-    let from: RetryPage['from'] = null;
+    // What has left one state for the other since the first page was read is left alone as well.
+    let from: RetryPage['from'] = until === null ? null : { after: null, until };
     do {
       const left = limit - total.retried;
       if (left <= 0) return total;
@@ -111,6 +113,7 @@ async function retryFiltered(
       total.retried += page.retried;
       total.refused += page.refused;
       from = page.next;
+      until = page.until;
       if (page.retried > 0) ports.wakeAdmission();
     } while (from !== null);
   }

@@ -1,5 +1,5 @@
 import type { Finish, FinishOfAttempt, FinishOfRollback } from '../store/finish.js';
-import type { Policies, TaskEntry } from '../store/store.js';
+import type { Policies, TaskEntry, TaskRow } from '../store/store.js';
 import type { AfterGiveBack } from './giving-back.js';
 import type { HandlerEnd } from './handler-end.js';
 import { backoffMs } from './backoff.js';
@@ -16,18 +16,25 @@ export type AttemptEnd =
   | { end: 'stopped'; after: AfterGiveBack; rollBack: boolean }
   | { end: 'fenced' };
 
-/** The finish of an attempt: a failed one is retried while attempts are left, unless that is pointless. */
+/**
+ * The finish of an attempt: a failed one is retried while attempts are left, unless that is pointless, or it has crashed
+ * too often.
+ */
 export function finishOf(
   { task, entry }: TaskEntry,
-  attempt: number,
+  { attempt, crashes }: Pick<TaskRow, 'attempt' | 'crashes'>,
   policies: Policies,
   end: HandlerEnd,
   random: () => number = Math.random,
 ): FinishOfAttempt {
   if (end.end === 'completed') return { task, entry, state: 'completed', result: end.result };
-  const { error } = end;
-  if (end.unretryable || attempt >= policies.maxAttempts) return { task, entry, state: 'failed', error };
-  return { task, entry, state: 'retry', error, delayMs: backoffMs(policies.backoff, attempt, random) };
+  const { error, unretryable, crashed = false } = end;
+  const hold = { task, entry, ...(crashed && { crashed }) };
+  if (crashed && crashes + 1 >= policies.maxCrashes) {
+    return { ...hold, state: 'failed', error: { ...error, reason: 'crashed' } };
+  }
+  if (unretryable || attempt >= policies.maxAttempts) return { ...hold, state: 'failed', error };
+  return { ...hold, state: 'retry', error, delayMs: backoffMs(policies.backoff, attempt, random) };
 }
 
 export function isRollback(finish: Finish): finish is FinishOfRollback {

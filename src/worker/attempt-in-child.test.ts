@@ -55,11 +55,34 @@ test('a child dispatches through its parent', async () => {
 test('an attempt whose child was killed has failed, with the reason', async () => {
   await startWorker(place, inChildren);
   const { id } = await place.dispatcher.dispatch('kill-self');
-  expect((await inState(place, id, 'failed')).error).toEqual({
+  const { crashes, error } = await inState(place, id, 'failed');
+  expect(crashes).toBe(1);
+  expect(error).toEqual({
     code: 'ChildDied',
     message: 'The child process was ended by SIGKILL in the middle of the attempt.',
     reason: 'child-died',
   });
+});
+
+test('a task that kills its child again and again fails as crashed, and can be sent round again by hand', async () => {
+  const definition = place.definitions.get('kill-self');
+  if (definition === undefined) throw new Error('There is no such definition.');
+  const policies = {
+    ...definition.policies,
+    maxAttempts: 100,
+    maxCrashes: 2,
+    backoff: { initialMs: 0, maxMs: 0 },
+  };
+  place.definitions.set('kill-self', { ...definition, policies });
+  await startWorker(place, inChildren);
+  const { id } = await place.dispatcher.dispatch('kill-self');
+  const asCrashed = { attempt: 2, crashes: 2, error: { code: 'ChildDied', reason: 'crashed' } };
+  const row = await inState(place, id, 'failed', 30_000);
+  expect(row).toMatchObject(asCrashed);
+  expect(row.attempts.map(({ outcome }) => outcome)).toEqual(['retried', 'failed']);
+  await place.store.retryTask(id);
+  await place.table.wakeAdmission();
+  expect(await inState(place, id, 'failed', 30_000)).toMatchObject({ ...asCrashed, entry: 4 });
 });
 
 test('a task whose files cannot be imported in the child fails, with what was thrown there', async () => {

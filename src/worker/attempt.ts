@@ -139,7 +139,7 @@ export class Attempt {
     }
     await progress.flush(this.hold);
     const over = handler.timedOut ? timedOut(timeoutMs ?? 0) : end;
-    const finish = finishOf(this.hold, this.row.attempt, policies, over);
+    const finish = finishOf(this.hold, this.row, policies, over);
     return { end: 'finished', finish: { ...finish, rollBack } };
   }
 

@@ -1,4 +1,4 @@
-import type { TaskRow } from '../store/store.js';
+import type { TaskEntry, TaskRow } from '../store/store.js';
 import type { AttemptEnd } from './attempt-end.js';
 import type { AttemptPorts } from './attempt-ports.js';
 import type { Finishing } from './finishing.js';
@@ -6,6 +6,7 @@ import type { GivingBack } from './giving-back.js';
 import type { KnownHolds } from './known-holds.js';
 import type { Releasing } from './releasing.js';
 import { Attempt } from './attempt.js';
+import { holdKey } from './known-holds.js';
 import { Rollback } from './rollback.js';
 
 export interface AttemptsOptions {
@@ -59,10 +60,10 @@ export class Attempts {
     for (const attempt of this.#running.keys()) attempt.stop();
   }
 
-  /** Stops the attempts of these tasks, as far as they run here. */
-  cancel(tasks: readonly string[]): void {
-    const named = new Set(tasks);
-    for (const attempt of this.#running.keys()) if (named.has(attempt.row.id)) attempt.cancel();
+  /** Stops these attempts, as far as they run here. */
+  cancel(holds: readonly TaskEntry[]): void {
+    const named = new Set(holds.map(holdKey));
+    for (const attempt of this.#running.keys()) if (named.has(holdKey(attempt.hold))) attempt.cancel();
   }
 
   /** Kills those that run in children. */
@@ -70,9 +71,9 @@ export class Attempts {
     for (const attempt of this.#running.keys()) attempt.kill();
   }
 
-  /** Resolves when all that run now have ended. */
+  /** Resolves when none runs. */
   async ended(): Promise<void> {
-    await Promise.all(this.#running.values());
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
   async #go(attempt: Begun): Promise<void> {

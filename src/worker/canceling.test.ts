@@ -7,8 +7,8 @@ import { overriding } from '../../test/worker/overriding.js';
 import { embeddedPlace, serverPlace, type Place } from '../../test/worker/place.js';
 import { holdsGone, inState, startWorker } from '../../test/worker/test-worker.js';
 import type { LockTable } from '../locks/lock-table.js';
-import { cancelTask } from '../tasks/cancel-task.js';
-import { defineTask, type TaskDefinition } from '../tasks/definition.js';
+import { cancelTask, type CancelHint } from '../tasks/cancel-task.js';
+import { defineTask, type TaskContext, type TaskDefinition } from '../tasks/definition.js';
 import { loadTaskFiles } from '../tasks/load-task-files.js';
 import type { Task } from '../tasks/task.js';
 
@@ -45,6 +45,16 @@ function abortable(): { started: Promise<void>; aborted: Promise<Error> } {
   });
   place.definitions.set('abortable', definition);
   return { started: started.opened, aborted };
+}
+
+/** Once what was announced before has been heard: announcements are heard in order. */
+async function cancelHeard(): Promise<void> {
+  const heard = latch();
+  const forget = place.table.onCanceling(([hold]) => void (hold?.task === 'after' && heard.open()));
+  const again = setInterval(() => void place.table.announceCanceling([{ task: 'after', entry: 1 }]), 20);
+  await heard.opened;
+  clearInterval(again);
+  forget();
 }
 
 describe.each([
@@ -122,6 +132,31 @@ describe.each([
   });
 });
 
+test('told late, a cancel of an entry before stops nothing', async () => {
+  place = await serverPlace();
+  const runs: AbortSignal[] = [];
+  const gate = latch();
+  const run = async (_: unknown, { signal }: TaskContext): Promise<void> => {
+    runs.push(signal);
+    if (runs.length === 2) await gate.opened;
+    else await delay(60_000, undefined, { signal });
+  };
+  place.definitions.set('job', defineTask({ name: 'job', run }));
+  await startWorker(place);
+  const { id } = await place.dispatcher.dispatch('job');
+  await waitUntil(() => runs.length === 1, 'it runs');
+  const late: CancelHint[] = [];
+  await cancelTask({ store: place.store, hint: (hint) => late.push(hint) }, id);
+  await inState(place, id, 'canceled');
+  await place.store.retryTask(id);
+  await waitUntil(() => runs.length === 2, 'it runs again');
+  for (const hint of late) await hint(place.table);
+  await cancelHeard();
+  gate.open();
+  await inState(place, id, 'completed');
+  expect(runs.map(({ aborted }) => aborted)).toEqual([true, false]);
+});
+
 test('a worker that is stopping hears of a cancel that was not announced', async () => {
   place = await serverPlace();
   const { started, aborted } = abortable();
@@ -156,13 +191,7 @@ test('a task that is canceled before its handler begins does not begin', async (
   const { id } = await place.dispatcher.dispatch('slow');
   await parsing.opened;
   await cancel(id);
-  // Announcements are heard in order.
-  const heard = latch();
-  const forget = place.table.onCanceling((tasks) => void (tasks.includes('after') && heard.open()));
-  const again = setInterval(() => void place.table.announceCanceling(['after']), 20);
-  await heard.opened;
-  clearInterval(again);
-  forget();
+  await cancelHeard();
   gate.open();
   await inState(place, id, 'canceled');
   expect(runs).toBe(0);

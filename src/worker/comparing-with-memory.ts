@@ -13,8 +13,8 @@ export interface ComparingOptions {
   claiming: Pick<Claiming, 'quietly' | 'storeClaims'>;
   /** What becomes of what was found unknown twice. */
   givingBack: Pick<GivingBack, 'add'>;
-  /** Stops the attempts of tasks that are being canceled. */
-  cancel(tasks: string[]): void;
+  /** Stops the attempts that are being canceled. */
+  cancel(holds: readonly TaskEntry[]): void;
 }
 
 const holdsPerPage = 1_000;
@@ -60,7 +60,7 @@ export class ComparingWithMemory {
     if (known.size === 0) return;
     try {
       const running = await incarnation.store.runningOf(incarnation.owner.incarnation);
-      cancel(running.filter(({ canceling }) => canceling).map(({ task }) => task));
+      cancel(running.filter(({ canceling }) => canceling));
     } catch (error) {
       incarnation.log.warn({ err: error }, 'the store could not be asked for cancels');
     }

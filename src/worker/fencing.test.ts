@@ -119,3 +119,34 @@ test('a task whose preparation outlives the worker never runs', async () => {
   expect(ran).toEqual([]);
   expect(await place.store.getTask(rows[0]?.id ?? '')).toMatchObject({ state: 'running' });
 });
+
+test.each([
+  ['throws', () => Promise.reject(new Error('mine'))],
+  [
+    'throws at once',
+    () => {
+      throw new Error('mine');
+    },
+  ],
+])(
+  'onUnstoppable is told once of handlers that outlive a fence, and may throw: it %s',
+  async (_how, fail) => {
+    const gate = latch();
+    place.definitions.set('deaf', defineTask({ name: 'deaf', run: () => gate.opened }));
+    const told: unknown[] = [];
+    const onUnstoppable = (unstoppable: unknown): void => {
+      told.push(unstoppable);
+      // As a function that is async may do, whatever its type says.
+      return fail() as never;
+    };
+    const worker = await startWorker(place, { ttlMs: 1_500, onUnstoppable });
+    const { id } = await place.dispatcher.dispatch('deaf');
+    await inState(place, id, 'running');
+    await place.store.reapWorker(worker.owner.incarnation);
+    const logged = (): boolean => place.lines.some(({ message }) => message === 'onUnstoppable threw');
+    await waitUntil(logged, 'it is told, and its error is logged');
+    expect(await worker.ended).toMatchObject({ code: 'Fenced' });
+    expect(told).toEqual([{ handlers: 1 }]);
+    gate.open();
+  },
+);

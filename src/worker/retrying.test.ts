@@ -230,3 +230,30 @@ test('a limit and a name keep the others back', async () => {
   expect(await retry({ state: 'canceled', name: 'even', limit: 550 })).toEqual({ retried: 550, refused: 0 });
   expect(await retry({ state: ['failed', 'canceled'] })).toEqual({ retried: 650, refused: 0 });
 });
+
+test('one that was retried and canceled in the midst of a retry of both states stays canceled', async () => {
+  place = await serverPlace();
+  place.definitions.set(
+    'job',
+    defineTask({
+      name: 'job',
+      run: () => {
+        throw new Error('broken');
+      },
+    }),
+  );
+  const worker = await startWorker(place);
+  const { id } = await place.dispatcher.dispatch('job');
+  await inState(place, id, 'failed');
+  await worker.stop();
+  const store = overriding(place.store, {
+    retryPage: async (page) => {
+      const retried = await place.store.retryPage(page);
+      if (page.state === 'failed') await place.store.cancelTask(id);
+      return retried;
+    },
+  });
+  const retryBoth = retryingTasks(async () => ({ store, wakeAdmission: () => {} }));
+  expect(await retryBoth({ state: ['failed', 'canceled'] })).toEqual({ retried: 1, refused: 0 });
+  expect((await place.store.getTask(id))?.state).toBe('canceled');
+});

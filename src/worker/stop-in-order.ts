@@ -4,16 +4,23 @@ import type { WorkerParts } from './worker-parts.js';
 import { inCurrentOrNextEpoch } from '../recovery/in-current-epoch.js';
 
 /** How long what is still to be written may take, in milliseconds, before it is left to whoever sweeps. */
-const drainLimitMs = 15_000;
+const defaultDrainLimitMs = 15_000;
 const drainPollMs = 10;
 
 /** How long handlers may take to heed their signals, in milliseconds; children are killed before. */
 const heedLimitMs = 10_000;
 
-export interface StopOptions {
+export interface EndOptions {
   graceMs: number;
+  /** Called where the grace is over, when handlers are asked to end. */
+  onGraceOver?: () => void;
   /** Called where handlers in this process do not heed their signals. */
   onUnstoppable: () => void;
+}
+
+export interface StopOptions extends EndOptions {
+  /** How long what is still to be written may take, in milliseconds. Default 15,000. */
+  drainLimitMs?: number | undefined;
 }
 
 /**
@@ -23,16 +30,17 @@ export interface StopOptions {
 export async function stopInOrder(
   parts: WorkerParts,
   heartbeat: Heartbeat,
-  { graceMs, onUnstoppable }: StopOptions,
+  options: StopOptions,
 ): Promise<void> {
   await Promise.all([parts.claiming.stop(), parts.admission.stop(), parts.listening?.stop()]);
-  await endAttempts(parts, graceMs, onUnstoppable);
-  const drained = await drain(parts);
+  await endAttempts(parts, options);
+  const { drainLimitMs = defaultDrainLimitMs } = options;
+  const drained = await drain(parts, drainLimitMs);
   if (drained) {
     // No claim comes any more, so what two comparisons find unknown now came from lost replies.
     await parts.comparing.compare();
     await parts.comparing.compare();
-    await drain(parts);
+    await drain(parts, drainLimitMs);
   }
   await stopParts(parts);
   await parts.childrenIfAny()?.stop();
@@ -43,15 +51,15 @@ export async function stopInOrder(
  * After the grace the attempts are asked to end. That of a child is bounded in time; a handler that runs inline and does
  * not heed its signal is waited for, because its task must not run elsewhere before it has returned.
  */
-async function endAttempts(
+export async function endAttempts(
   { attempts, incarnation: { log } }: WorkerParts,
-  graceMs: number,
-  onUnstoppable: () => void,
+  { graceMs, onGraceOver, onUnstoppable }: EndOptions,
 ): Promise<void> {
   const ended = attempts.ended();
   if (await endsWithin(ended, graceMs)) return;
   log.warn({ handlers: attempts.running, graceMs }, 'the grace is over: tasks are asked to end');
   attempts.stop();
+  onGraceOver?.();
   if (await endsWithin(ended, heedLimitMs)) return;
   log.error({ handlers: attempts.running }, 'handlers do not heed their signals, and are waited for');
   onUnstoppable();
@@ -76,7 +84,7 @@ export async function stopParts(parts: WorkerParts): Promise<void> {
   );
 }
 
-async function drain(parts: WorkerParts): Promise<boolean> {
+async function drain(parts: WorkerParts, limitMs: number): Promise<boolean> {
   const { finishing, givingBack, discarding, releasing, incarnation } = parts;
   const started = performance.now();
   for (;;) {
@@ -84,7 +92,7 @@ async function drain(parts: WorkerParts): Promise<boolean> {
     const pending = writes.reduce((sum, one) => sum + (one?.pending ?? 0), 0);
     if (pending === 0) return true;
     if (!incarnation.mayAct()) return false;
-    if (performance.now() - started >= drainLimitMs) {
+    if (performance.now() - started >= limitMs) {
       incarnation.log.error({ pending }, 'stopped although not everything could be written');
       return false;
     }

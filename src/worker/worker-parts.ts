@@ -80,7 +80,7 @@ export function workerParts(
     listen === undefined ? null : new DispatchListening(incarnation, listen, () => admission.wake());
   const comparing = new ComparingWithMemory({
     ...{ incarnation, known, claiming, givingBack },
-    cancel: (tasks) => attempts.cancel(tasks),
+    cancel: (holds) => attempts.cancel(holds),
   });
   const recovering = recoveringFor(incarnation, checked);
   return {

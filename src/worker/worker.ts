@@ -91,14 +91,14 @@ class Worker implements WorkerProcess {
     // Before it takes any task: what its predecessors held may be what the next one needs.
     await parts.recovering.cleanUpForSelf();
     const forgetBeats = heartbeat.onBeat(() => this.#atBeat(parts));
-    const forgetCancels = this.#options.table.onCanceling((tasks) => parts.attempts.cancel(tasks));
+    const forgetCancels = this.#options.table.onCanceling((holds) => parts.attempts.cancel(holds));
     this.#startParts(parts);
     await aborted(this.#stopAsked.signal, this.#fenced.signal);
     if (!this.#fenced.signal.aborted) {
       await Promise.race([
         stopInOrder(parts, heartbeat, {
           graceMs: this.#checked.graceMs,
-          onUnstoppable: () => this.#tellUnstoppable(parts),
+          onUnstoppable: () => void this.#tellUnstoppable(parts),
         }),
         aborted(this.#fenced.signal),
       ]);
@@ -163,19 +163,27 @@ class Worker implements WorkerProcess {
     this.#fenced.abort(reason);
   }
 
-  #endAttempts({ attempts, incarnation }: WorkerParts): void {
+  #endAttempts(parts: WorkerParts): void {
+    const { attempts, incarnation } = parts;
     const reason = this.#fenced.signal.reason as Error;
     attempts.abort(reason);
     attempts.kill();
     incarnation.log.error({ err: reason, handlers: attempts.running }, 'fenced: it may no longer act');
+    setTimeout(() => {
+      if (attempts.running > 0) void this.#tellUnstoppable(parts);
+    }, heedAfterFenceMs);
     this.#options.onFenced?.({ reason, handlers: attempts.running });
-    setTimeout(() => attempts.running > 0 && this.#tellUnstoppable({ attempts }), heedAfterFenceMs);
   }
 
-  #tellUnstoppable({ attempts }: Pick<WorkerParts, 'attempts'>): void {
+  /** Never rejects: what the caller's code throws must not end a stop half-way. */
+  async #tellUnstoppable({ attempts, incarnation }: WorkerParts): Promise<void> {
     if (this.#toldUnstoppable) return;
     this.#toldUnstoppable = true;
-    this.#options.onUnstoppable?.({ handlers: attempts.running });
+    try {
+      await (this.#options.onUnstoppable?.({ handlers: attempts.running }) as unknown);
+    } catch (error) {
+      incarnation.log.error({ err: error }, 'onUnstoppable threw');
+    }
   }
 
   async #endFenced(parts: WorkerParts, heartbeat: Heartbeat): Promise<never> {

@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 
 /** The built command line. */
 export const bin: string = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -33,10 +32,10 @@ export interface Started {
 
 const running = new Set<ChildProcess>();
 
-// What a failed test has left.
-afterAll(() => {
+/** What a failed test has left. */
+export function killStarted(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
 
 /** Starts the built command line. */
 export function startHoldfast(args: string[], { env = {}, stdin, cwd }: RunOptions = {}): Started {

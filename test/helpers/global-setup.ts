@@ -2,11 +2,14 @@ import type { TestProject } from 'vitest/node';
 import { ensurePrograms } from './install-programs.js';
 import { startPostgres } from './postgres-server.js';
 import { startRedis } from './redis-server.js';
+import { removeFolder, temporaryFolder } from './server-process.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
     redisUrl: string;
     postgresUrl: string;
+    /** For files that may be left until the run is over. */
+    scratchFolder: string;
   }
 }
 
@@ -20,7 +23,10 @@ export default async function startServers(project: TestProject): Promise<() => 
   });
   project.provide('redisUrl', redis.url);
   project.provide('postgresUrl', postgres.url);
+  const scratch = temporaryFolder('scratch');
+  project.provide('scratchFolder', scratch);
   return async () => {
     await Promise.all([redis.stop(), postgres.stop()]);
+    removeFolder(scratch);
   };
 }

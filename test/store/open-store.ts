@@ -1,8 +1,8 @@
 import type { Database } from '../../src/store/database.js';
 import type { Store } from '../../src/store/store.js';
-import type { SharedPglite } from './shared-pglite.js';
 import { createStore } from '../../src/store/create-store.js';
 import { createPostgresDatabase } from '../../src/store/postgres-database.js';
+import { borrowNamespace } from './shared-pglite.js';
 import { dropNamespace, sharedPostgresUrl, uniqueNamespace } from '../helpers/servers.js';
 
 /** A migrated store in a namespace of its own, and the database below it. */
@@ -26,9 +26,9 @@ export async function openPostgresStore(url: string = sharedPostgresUrl()): Prom
   };
 }
 
-/** In a namespace that tests of the same file may have used before. */
-export async function openPgliteStore(pglite: SharedPglite): Promise<OpenStore> {
-  const { database, namespace, giveBack } = await pglite.borrow();
+/** In a namespace that other tests may have used before. */
+export async function openPgliteStore(): Promise<OpenStore> {
+  const { database, namespace, giveBack } = await borrowNamespace();
   return { ...(await open(database, namespace)), close: async () => giveBack() };
 }
 

@@ -9,30 +9,19 @@ export interface BorrowedNamespace {
   giveBack(): void;
 }
 
-export interface SharedPglite {
-  borrow(): Promise<BorrowedNamespace>;
-  close(): Promise<void>;
-}
+let opened: Promise<Database> | null = null;
+const free: string[] = [];
 
 /**
- * One PGlite for the tests of a file. Migrating a namespace takes it a third of a second, so those that were given
- * back are used again.
+ * In one PGlite for all tests of this process. Migrating a namespace takes it a third of a second, so those that were
+ * given back are used again.
  */
-export function sharedPglite(): SharedPglite {
-  let opened: Promise<Database> | null = null;
-  const free: string[] = [];
-  return {
-    borrow: async () => {
-      const database = await (opened ??= openPglite());
-      const used = free.pop();
-      if (used !== undefined) await empty(database, used);
-      const namespace = used ?? uniqueNamespace();
-      return { database, namespace, giveBack: () => void free.push(namespace) };
-    },
-    close: async () => {
-      await (await opened)?.close();
-    },
-  };
+export async function borrowNamespace(): Promise<BorrowedNamespace> {
+  const database = await (opened ??= openPglite());
+  const used = free.pop();
+  if (used !== undefined) await empty(database, used);
+  const namespace = used ?? uniqueNamespace();
+  return { database, namespace, giveBack: () => void free.push(namespace) };
 }
 
 /** As the migrations leave it. */

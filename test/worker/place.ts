@@ -1,4 +1,3 @@
-import { afterAll } from 'vitest';
 import type { LockTable } from '../../src/locks/lock-table.js';
 import type { CurrentEpoch } from '../../src/recovery/current-epoch.js';
 import type { Database } from '../../src/store/database.js';
@@ -16,7 +15,7 @@ import { createPostgresDatabase } from '../../src/store/postgres-database.js';
 import { createStore } from '../../src/store/create-store.js';
 import { createDispatcher } from '../../src/tasks/dispatch/dispatcher.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
-import { sharedPglite } from '../store/shared-pglite.js';
+import { borrowNamespace } from '../store/shared-pglite.js';
 import { collectingLogger } from './collecting-logger.js';
 
 /** Both stores, migrated, with a namespace of its own. */
@@ -60,12 +59,9 @@ export async function serverPlace(urls: ServerUrls = {}): Promise<Place> {
   return place;
 }
 
-const pglite = sharedPglite();
-afterAll(() => pglite.close());
-
-/** PGlite, one for all tests of a file, and the table in this process. */
+/** PGlite, one for all tests of a process, and the table in this process. */
 export async function embeddedPlace(): Promise<Place> {
-  const { database, namespace, giveBack } = await pglite.borrow();
+  const { database, namespace, giveBack } = await borrowNamespace();
   const table = createMemoryLockTable({ namespace });
   const place = await open('embedded', namespace, database, table, {
     kind: 'caller',

@@ -189,5 +189,17 @@ export function describeWaking(open: OpenTable): void {
       expect(await heard).toEqual(new Set(tasks));
       clearInterval(announcing);
     });
+
+    test('what is to be stopped is told with its entry', async () => {
+      const { table } = current();
+      const holds = [
+        { task: 'a:1', entry: 1 },
+        { task: 'a\nb', entry: 2_147_483_647 },
+      ];
+      const heard = new Promise((resolve) => void table.onCanceling(resolve));
+      const announcing = setInterval(() => void table.announceCanceling(holds), 20);
+      expect(await heard).toEqual(holds);
+      clearInterval(announcing);
+    });
   });
 }

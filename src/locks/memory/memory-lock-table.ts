@@ -4,6 +4,7 @@ import { checkNamespace } from '../../namespace.js';
 import { ownerText, type Owner } from '../../owner.js';
 import { checkHold, checkMove } from '../check-hold.js';
 import { countResources } from '../chunks.js';
+import { holdsOfTexts, holdText, type HoldName } from '../hold-text.js';
 import type * as port from '../lock-table.js';
 import type { TableDump } from '../table-dump.js';
 import { inCalls } from './batches.js';
@@ -188,12 +189,12 @@ class InMemory implements MemoryLockTable {
     return this.#settled.add(listener);
   }
 
-  async announceCanceling(tasks: string[]): Promise<void> {
-    this.#canceling.announce(tasks);
+  async announceCanceling(holds: HoldName[]): Promise<void> {
+    this.#canceling.announce(holds.map(holdText));
   }
 
-  onCanceling(listener: (tasks: string[]) => void): () => void {
-    return this.#canceling.add(listener);
+  onCanceling(listener: (holds: HoldName[]) => void): () => void {
+    return this.#canceling.add((texts) => listener(holdsOfTexts(texts)));
   }
 
   dumpState(epoch: string): TableDump | null {

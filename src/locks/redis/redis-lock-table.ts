@@ -5,6 +5,7 @@ import { checkNamespace } from '../../namespace.js';
 import { ownerText, type Owner } from '../../owner.js';
 import { checkHold, checkMove } from '../check-hold.js';
 import { countResources } from '../chunks.js';
+import { holdsOfTexts, holdText, type HoldName } from '../hold-text.js';
 import type * as port from '../lock-table.js';
 import { checkServer } from './check-server.js';
 import { claimInCalls } from './claim-in-calls.js';
@@ -220,12 +221,12 @@ class RedisLockTable implements port.LockTable {
     return this.#opened().settled.listen(listener);
   }
 
-  async announceCanceling(tasks: string[]): Promise<void> {
-    await this.#open?.canceling.announce(tasks);
+  async announceCanceling(holds: HoldName[]): Promise<void> {
+    await this.#open?.canceling.announce(holds.map(holdText));
   }
 
-  onCanceling(listener: (tasks: string[]) => void): () => void {
-    return this.#opened().canceling.listen(listener);
+  onCanceling(listener: (holds: HoldName[]) => void): () => void {
+    return this.#opened().canceling.listen((texts) => listener(holdsOfTexts(texts)));
   }
 
   async #connect(): Promise<TableConnections> {

@@ -31,10 +31,10 @@ $$;
 -- completed, failed or retry, and for a roll-back how it ended: rolled-back, or the reason of its error. `results` and
 -- `errors` are JSON texts; `delays` in milliseconds. A retry waits at a new place, once it is due. `roll_back` names the
 -- attempts that had begun to do something: where they end without having completed, by the policies of the task, they
--- are rolled back first.
+-- are rolled back first. `crashed` names those that ended by a crash, which counts whatever becomes of the task.
 CREATE FUNCTION holdfast.finish_tasks(
   worker bigint, ids uuid[], entries integer[], states text[], results text[], errors text[], delays bigint[],
-  roll_back boolean[]
+  roll_back boolean[], crashed boolean[]
 ) RETURNS TABLE (finished uuid, finished_entry integer, finished_state text)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -44,9 +44,19 @@ AS $$
 DECLARE
   rows tid[];
   ordinals integer[];
+  counted tid;
 BEGIN
   SELECT array_agg(l.version), array_agg(l.ordinal) INTO rows, ordinals
   FROM holdfast.lock_running(finish_tasks.worker, finish_tasks.ids, finish_tasks.entries) l;
+
+  IF true = ANY (finish_tasks.crashed) THEN
+    FOR i IN 1 .. coalesce(cardinality(rows), 0) LOOP
+      IF finish_tasks.crashed[ordinals[i]] THEN
+        UPDATE holdfast.tasks t SET crashes = t.crashes + 1 WHERE t.ctid = rows[i] RETURNING t.ctid INTO counted;
+        rows[i] := counted;
+      END IF;
+    END LOOP;
+  END IF;
 
   -- Each statement finds only the row versions that none before it has replaced.
   IF true = ANY (finish_tasks.roll_back) THEN

@@ -17,6 +17,7 @@ export async function finishTasks(run: Run, worker: string, finishes: Finish[]):
     finishes.map(errorText),
     finishes.map((finish) => (finish.state === 'retry' ? Math.ceil(finish.delayMs) : 0)),
     finishes.map((finish) => 'rollBack' in finish && finish.rollBack),
+    finishes.map((finish) => 'crashed' in finish && finish.crashed),
   ]);
   const states = new Map(rows.map(({ task, entry, state }) => [`${task} ${entry}`, state]));
   return finishes.map(({ task, entry }) => ({

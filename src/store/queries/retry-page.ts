@@ -14,5 +14,5 @@ interface StoredPage {
 export async function retryPage(run: Run, { state, name, from, limit }: RetryPage): Promise<RetriedPage> {
   const [page] = await run<StoredPage>(sql, [state, name, from?.until ?? null, from?.after ?? null, limit]);
   const { retried = 0, refused = 0, last = null, until = '' } = page ?? {};
-  return { retried, refused, next: last === null ? null : { after: last, until } };
+  return { retried, refused, until, next: last === null ? null : { after: last, until } };
 }
