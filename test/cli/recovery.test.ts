@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Holdfast, Task } from '../../src/index.js';
+import type { Started } from './run-holdfast.js';
+import { createHoldfast } from '../../src/index.js';
+import { assertNothingLeft } from '../helpers/assert-nothing-left.js';
+import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
+import { waitUntil } from '../helpers/wait-until.js';
+import { startHoldfast, taskFile } from './run-holdfast.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const ttlMs = 3_000;
+/** How often the counters of so short a TTL are read, and a little for a busy machine. */
+const observationMs = ttlMs / 4 + 1_500;
+
+let namespace: string;
+let folder: string;
+let hf: Holdfast;
+let workers: Started[];
+
+beforeEach(async () => {
+  namespace = uniqueNamespace();
+  folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
+  workers = [];
+  hf = await createHoldfast({
+    ...{ database: sharedPostgresUrl(), redis: sharedRedisUrl(), namespace, migrate: true },
+  });
+});
+afterEach(async () => {
+  for (const worker of workers) {
+    worker.child.kill('SIGCONT');
+    worker.child.kill('SIGTERM');
+    await worker.ended;
+  }
+  await hf.close();
+  const place = { databaseUrl: sharedPostgresUrl(), redisUrl: sharedRedisUrl(), namespace };
+  await assertNothingLeft(place).finally(() => dropNamespace(namespace));
+  await rm(folder, { recursive: true });
+});
+
+async function startWorker(name: string, ...flags: string[]): Promise<Started> {
+  const env = {
+    HOLDFAST_DATABASE_URL: sharedPostgresUrl(),
+    HOLDFAST_REDIS_URL: sharedRedisUrl(),
+    HOLDFAST_NAMESPACE: namespace,
+  };
+  const args = ['worker', '--tasks', taskFile, '--name', name, '--ttl', `${ttlMs}ms`, ...flags];
+  const worker = startHoldfast(args, { env });
+  workers.push(worker);
+  const ready = (): boolean => worker.stdout.endsWith('\n') || worker.child.exitCode !== null;
+  await waitUntil(ready, 'the worker claims', 60_000);
+  return worker;
+}
+
+/** A task that holds R until its file is there, and one behind it. */
+async function holdAndWait(): Promise<{ held: string; behind: string; letGo: string }> {
+  const letGo = join(folder, 'let-go');
+  const resources = { exclusive: ['R'] };
+  const { id: held } = await hf.dispatch('test.hold', { until: letGo }, resources);
+  await inState(held, 'running');
+  const { id: behind } = await hf.dispatch('test.touch', { file: join(folder, 'touched') }, resources);
+  return { held, behind, letGo };
+}
+
+async function inState(id: string, state: Task['state'], limitMs = 30_000): Promise<Task> {
+  const seen = async (): Promise<Task | null> => {
+    const task = await hf.tasks.get(id);
+    return task.state === state ? task : null;
+  };
+  return waitUntil(seen, `${id} is ${state}`, limitMs);
+}
+
+async function kill(worker: Started): Promise<number> {
+  worker.child.kill('SIGKILL');
+  await worker.ended;
+  return performance.now();
+}
+
+describe('a worker that is killed', () => {
+  test.each([0, 200])('and comes back under its name after %d ms holds nothing any more', async (ms) => {
+    const first = await startWorker('w');
+    const { held, behind } = await holdAndWait();
+    await kill(first);
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    await startWorker('w');
+    // It takes tasks only after it has cleaned up, so this was settled before it was ready.
+    expect(await hf.tasks.get(held)).toMatchObject({ state: 'failed', error: { code: 'WorkerLost' } });
+    await inState(behind, 'completed');
+    expect((await hf.workers.list()).workers).toHaveLength(1);
+  });
+
+  test('leaves nothing for longer than its TTL and one observation, while another lives', async () => {
+    const first = await startWorker('w');
+    const { held, behind } = await holdAndWait();
+    await startWorker('other');
+    const killed = await kill(first);
+    await inState(behind, 'completed');
+    expect(performance.now() - killed).toBeLessThan(ttlMs + observationMs);
+    expect(await hf.tasks.get(held)).toMatchObject({ state: 'failed', crashes: 1 });
+    await waitUntil(async () => (await hf.workers.list()).workers.length === 1, 'its row to go');
+  });
+
+  test('and whose row was deleted is an orphan, which goes after a TTL of observation', async () => {
+    const first = await startWorker('w');
+    const { behind } = await holdAndWait();
+    await startWorker('other');
+    const [row] = (await hf.workers.list()).workers.filter(({ name }) => name === 'w');
+    await kill(first);
+    await deleteWorkerRow(row?.incarnation ?? '');
+    await inState(behind, 'completed');
+  });
+});
+
+describe('a worker that is frozen', () => {
+  test('is left alone by its successor while it may live, and can do nothing once that has taken over', async () => {
+    const first = await startWorker('w', '--isolation', 'child');
+    const { held, behind, letGo } = await holdAndWait();
+    first.child.kill('SIGSTOP');
+    await startWorker('w');
+    expect(await hf.tasks.get(held)).toMatchObject({ state: 'running' });
+    await inState(held, 'failed');
+    const { id: later } = await hf.dispatch('test.hold', { until: letGo }, { exclusive: ['R'] });
+    await inState(behind, 'completed');
+    await inState(later, 'running');
+    first.child.kill('SIGCONT');
+    expect((await first.ended).status).not.toBe(0);
+    expect(await hf.tasks.get(later)).toMatchObject({ state: 'running' });
+    expect((await hf.locks.list({ resource: 'R' })).locks[0]?.holders).toMatchObject([{ task: later }]);
+    expect(existsSync(letGo)).toBe(false);
+    await writeFile(letGo, '');
+    await inState(later, 'completed');
+  });
+});
+
+async function deleteWorkerRow(incarnation: string): Promise<void> {
+  const client = new pg.Client({ connectionString: sharedPostgresUrl() });
+  await client.connect();
+  await client.query(`DELETE FROM "${namespace}".workers WHERE incarnation = $1`, [incarnation]);
+  await client.end();
+}
