@@ -4,14 +4,9 @@
 //
 // It starts a redis-server of its own. `through` counts holds that went all the way per second; `Redis alone` is what
 // one core gives to Redis: holds per second of processor time of its main thread.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createRedisLockTable } from '../dist/locks/redis/redis-lock-table.js';
+import { startRedis } from './servers.mjs';
 
 const secondsEach = Number(process.argv[2] ?? 3);
 const batch = 100;
@@ -48,7 +43,7 @@ const scenarios = [
   },
 ];
 
-const server = await startServer();
+const server = await startRedis();
 try {
   for (const scenario of scenarios) console.log(await run(scenario));
 } finally {
@@ -111,41 +106,4 @@ async function processorSeconds(redis) {
   const [, system] = /^used_cpu_sys_main_thread:([\d.]+)/m.exec(stats);
   const [, user] = /^used_cpu_user_main_thread:([\d.]+)/m.exec(stats);
   return Number(system) + Number(user);
-}
-
-async function startServer() {
-  const port = await freePort();
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const args = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--dir',
-    dir,
-  ];
-  const child = spawn('redis-server', args, { stdio: 'ignore' });
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  const probe = new Redis(port, { retryStrategy: () => 50 });
-  probe.on('error', () => {});
-  while ((await probe.ping().catch(() => '')) !== 'PONG') await delay(50);
-  probe.disconnect();
-  const stop = async () => {
-    child.kill('SIGTERM');
-    await exited;
-    rmSync(dir, { recursive: true, force: true });
-  };
-  return { port, stop };
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

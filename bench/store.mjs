@@ -5,15 +5,11 @@
 // Without a URL it starts a PostgreSQL of its own (fsync off: the disk is not what is measured). `a second` counts tasks;
 // `of the design` compares it with what the design was measured to do on two idle cores; `server` and `client` are
 // microseconds of processor time a task, which a busy machine changes less.
-import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { v7 } from 'uuid';
 import { createStore } from '../dist/store/create-store.js';
 import { createPostgresDatabase } from '../dist/store/postgres-database.js';
+import { startPostgres } from './servers.mjs';
 
 const tasks = Number(process.argv[2] ?? 100_000);
 const batch = 500;
@@ -129,63 +125,4 @@ function serverCpuMs() {
     }
   }
   return ticks * 10;
-}
-
-async function startPostgres() {
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  const user = process.getuid() === 0 ? userOf('postgres') : {};
-  if (user.uid !== undefined) chownSync(dir, user.uid, user.gid);
-  const port = await freePort();
-  const data = join(dir, 'data');
-  const initdb = ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--no-sync', '--locale=C'];
-  execFileSync(program('initdb'), initdb, { cwd: '/', stdio: 'ignore', ...user });
-  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', `port=${port}`, 'fsync=off'];
-  settings.push('shared_buffers=512MB', 'max_wal_size=8GB', 'full_page_writes=off');
-  const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
-  const child = spawn(program('postgres'), args, { cwd: '/', stdio: 'ignore', ...user });
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  const probe = createPostgresDatabase({ connection: url });
-  while (
-    await probe.query('SELECT 1').then(
-      () => false,
-      () => true,
-    )
-  )
-    await delay(100);
-  await probe.close();
-  return {
-    url,
-    pid: child.pid,
-    stop: async () => {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGINT');
-      await ended;
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
-}
-
-function userOf(name) {
-  const [, uid, gid] = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(
-    readFileSync('/etc/passwd', 'utf8'),
-  );
-  return { uid: Number(uid), gid: Number(gid) };
-}
-
-function program(name) {
-  const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => b - a) : [];
-  const found = versions
-    .map((version) => join(debian, version, 'bin', name))
-    .find((path) => existsSync(path));
-  return found ?? name;
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
 }

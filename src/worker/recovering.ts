@@ -81,12 +81,10 @@ export class Recovering {
   async #observe(): Promise<number> {
     const { store, owner } = this.#options.incarnation;
     const workers = await store.observeWorkers();
-    this.#liveness.observe(
-      workers.filter(({ incarnation }) => incarnation !== owner.incarnation),
-      performance.now(),
-    );
+    const others = workers.filter(({ incarnation }) => incarnation !== owner.incarnation);
+    this.#liveness.observe(others, performance.now());
     for (const worker of this.#liveness.deadAt(performance.now())) await this.#reap(worker);
-    this.#takeOver(workers);
+    this.#takeOver(others);
     const living = workers.filter(({ reaped }) => !reaped).map(({ incarnation }) => incarnation);
     this.#watchesOrphans = isAmong(orphanObservers, living, owner.incarnation);
     this.#cleaning.wake();
