@@ -1,6 +1,6 @@
 import type { Pulp } from './open-pulp.js';
 import { lastScanKey, lockPattern, resourceOfKey, scanPauseSeconds, taskOfKey } from './keys.js';
-import { UnexpectedType } from './pulp-redis.js';
+import { inParts, readHolders } from './scripts.js';
 
 /** The locks of one owner that a scan has found, by key. */
 export interface ScannedOwner {
@@ -70,10 +70,8 @@ export class LegacyScan {
     const seen = new Set<string>();
     for await (const keys of this.#pulp.redis.scanKeys(lockPattern)) {
       const locks = keys.filter((key) => taskOfKey(key) !== null || resourceOfKey(key) !== null);
-      const texts = await this.#pulp.redis.textsOf(locks);
-      const holders = await Promise.all(locks.map((key, at) => this.#holdersOf(key, texts[at] ?? null)));
-      for (const [at, key] of locks.entries()) {
-        const wanted = (holders[at] ?? []).filter(this.#wants);
+      for await (const [key, holders] of this.#holdersOf(locks)) {
+        const wanted = holders.filter(this.#wants);
         if (wanted.length === 0 || seen.has(key)) continue;
         seen.add(key);
         for (const owner of wanted) add(owners, owner, key);
@@ -82,16 +80,16 @@ export class LegacyScan {
     return owners;
   }
 
-  /** What is no lock has no holders: other programs have keys under `task:` too. */
-  async #holdersOf(key: string, text: string | null): Promise<string[]> {
-    if (text !== null) return [text];
-    if (resourceOfKey(key) === null) return [];
-    const holders: string[] = [];
-    try {
-      for await (const members of this.#pulp.redis.membersOf(key)) holders.push(...members);
-    } catch (error) {
-      if (!(error instanceof UnexpectedType)) throw error;
+  async *#holdersOf(locks: string[]): AsyncGenerator<[key: string, holders: string[]]> {
+    for (const part of inParts(locks)) {
+      const holders = await this.#pulp.redis.run(readHolders(part));
+      for (const [at, key] of part.entries()) yield [key, holders[at] ?? (await this.#manyHoldersOf(key))];
     }
+  }
+
+  async #manyHoldersOf(key: string): Promise<string[]> {
+    const holders: string[] = [];
+    for await (const members of this.#pulp.redis.membersOf(key)) holders.push(...members);
     return holders;
   }
 }

@@ -1,6 +1,6 @@
 import type { Pulp } from './open-pulp.js';
 import { registryKey } from './keys.js';
-import { type LockFinding, maxLocksPerCall, releaseLocks } from './scripts.js';
+import { inParts, type LockFinding, releaseLocks } from './scripts.js';
 
 /** Releases, or looks at, all that is in the registry of the owner: it costs what the owner holds. */
 export async function* releaseRegistered(pulp: Pulp, owner: string): AsyncGenerator<LockFinding[]> {
@@ -19,7 +19,5 @@ export async function* releaseEach(
   owner: string,
   locks: string[],
 ): AsyncGenerator<LockFinding[]> {
-  for (let start = 0; start < locks.length; start += maxLocksPerCall) {
-    yield await pulp.redis.run(releaseLocks(owner, locks.slice(start, start + maxLocksPerCall), pulp.mode));
-  }
+  for (const part of inParts(locks)) yield await pulp.redis.run(releaseLocks(owner, part, pulp.mode));
 }

@@ -2,7 +2,7 @@ import type { RedisValue } from 'ioredis';
 import { NotConfigured } from '../errors.js';
 import type { Logger } from '../log.js';
 import { Connection } from '../locks/redis/connection.js';
-import { asList, asNumber, asText, asTextOrNull, asTexts } from '../locks/redis/reply.js';
+import { asList, asNumber, asText, asTexts } from '../locks/redis/reply.js';
 import { parseServerUrl } from '../locks/redis/server-url.js';
 import { scriptFailure } from '../locks/redis/unavailable.js';
 import { activeOwnersKey } from './keys.js';
@@ -61,13 +61,6 @@ export class PulpRedis {
       yield asTexts(keys);
       cursor = asText(next);
     } while (cursor !== '0');
-  }
-
-  /** The texts of the keys; null for what is gone or of another type. */
-  async textsOf(keys: string[]): Promise<(string | null)[]> {
-    const [first, ...others] = keys;
-    if (first === undefined) return [];
-    return asList(await this.#send('MGET', first, ...others)).map(asTextOrNull);
   }
 
   /** Writes a key that expires, unless it is there. Resolves with whether it was written. */

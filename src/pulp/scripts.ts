@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { asList, asNumber, asText, asWord, rowsOf } from '../locks/redis/reply.js';
+import { asList, asNumber, asText, asTexts, asWord, rowsOf } from '../locks/redis/reply.js';
 import { activeOwnersKey, registryKey } from './keys.js';
 
 /** A script of scripts/, for one call. */
@@ -30,10 +30,16 @@ export interface LockFinding {
 }
 
 /** What one call carries at most: it keeps the script short of 50 ms by far. */
-export const maxLocksPerCall = 250;
+const locksPerCall = 250;
+
+export function inParts(locks: string[]): string[][] {
+  const count = Math.ceil(locks.length / locksPerCall);
+  return Array.from({ length: count }, (_, at) => locks.slice(at * locksPerCall, (at + 1) * locksPerCall));
+}
 
 const releaseLocksScript = load('release-locks');
 const dropOwnerScript = load('drop-owner');
+const readHoldersScript = load('read-holders');
 
 export function releaseLocks(owner: string, locks: string[], mode: Mode): ScriptCall<LockFinding[]> {
   return {
@@ -56,6 +62,16 @@ export function dropOwner(owner: string, mode: Mode): ScriptCall<boolean> {
     keys: [registryKey(owner), activeOwnersKey],
     argv: [owner, mode],
     decode: (reply) => asNumber(reply) === 1,
+  };
+}
+
+/** The holders of each lock; null where they are too many for one call. */
+export function readHolders(locks: string[]): ScriptCall<(string[] | null)[]> {
+  return {
+    script: readHoldersScript,
+    keys: locks,
+    argv: [],
+    decode: (reply) => asList(reply).map((holders) => (holders === 'many' ? null : asTexts(holders))),
   };
 }
 
