@@ -39,10 +39,10 @@ async function cleanUpIfStill(
   try {
     const liveness = livenessOf(await pulp.database.processes(owner));
     if (!fates.includes(liveness)) return sparedCleanup(owner, liveness);
+    return { ...(await cleanupLocksForOwner(pulp, owner, scan)), liveness };
   } catch (error) {
     return failedCleanup(newCleanup(owner), error);
   }
-  return await cleanupLocksForOwner(pulp, owner, scan);
 }
 
 export function groupByName(rows: ProcessRow[]): Map<string, ProcessRow[]> {

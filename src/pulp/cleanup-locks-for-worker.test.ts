@@ -16,7 +16,7 @@ it('frees what a worker left that is past its TTL, and nothing else', async () =
   const before = await test.everything();
   const locks = await test.takes('gone', { task: 't1', exclusive: ['a'] });
   const cleanup = await cleanupLocksForWorker(await test.open(), 'gone');
-  expect(cleanup).toMatchObject({ done: true, spared: null });
+  expect(cleanup).toMatchObject({ done: true, spared: false, liveness: 'late' });
   expect(cleanup.released.sort()).toEqual(locks.sort());
   expect(await test.everything()).toEqual(before);
 });
@@ -27,7 +27,7 @@ it('frees nothing by a name that a live process has too', async () => {
   await test.takes('twin', { task: 't1', exclusive: ['a'] });
   const before = await test.everything();
   expect(await cleanupLocksForWorker(await test.open(), 'twin')).toMatchObject({
-    ...{ spared: 'live', released: [], done: false, retry: true },
+    ...{ spared: true, liveness: 'live', released: [], done: false, retry: true },
   });
   expect(await test.everything()).toEqual(before);
 });

@@ -16,8 +16,8 @@ export async function cleanupLocksForWorker(
   try {
     const liveness = livenessOf(await pulp.database.processes(name));
     if (liveness === 'live') return sparedCleanup(name, liveness);
+    return { ...(await cleanupLocksForOwner(pulp, name, scan)), liveness };
   } catch (error) {
     return failedCleanup(newCleanup(name), error);
   }
-  return await cleanupLocksForOwner(pulp, name, scan);
 }

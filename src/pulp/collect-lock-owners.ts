@@ -23,7 +23,8 @@ export async function collectLockOwners(pulp: Pulp, scan: LegacyScan | null = nu
 /** Who holds a resource, is or was a process, or holds a task that exists. */
 async function ownersAmong(pulp: Pulp, found: [string, ScannedOwner][]): Promise<Set<string>> {
   if (found.length === 0) return new Set();
-  const names = new Set((await pulp.database.processes()).map(({ name }) => name));
+  const processes = pulp.database.known ? await pulp.database.processes() : [];
+  const names = new Set(processes.map(({ name }) => name));
   const ids = found.flatMap(([, { tasks }]) => tasks.map(idOf));
   const tasks = new Set((await pulp.database.tasks(ids)).map(({ id }) => id));
   const owners = found.filter(

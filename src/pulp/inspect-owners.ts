@@ -8,7 +8,8 @@ import { findPredecessorLocks, type PredecessorLock } from './predecessor-locks.
 
 export interface OwnerInspection {
   owner: string;
-  liveness: Liveness;
+  /** `unknown` without Pulp's PostgreSQL. */
+  liveness: Liveness | 'unknown';
   /** Its rows in `core_appstatus`, the latest heartbeat first. */
   processes: ProcessRow[];
   /** The keys of the locks that it holds. */
@@ -33,7 +34,7 @@ export async function inspectOwners(given: Pulp, allowScan: boolean = false): Pr
   const pulp: Pulp = { ...given, mode: 'look' };
   const scan = allowScan ? new LegacyScan(pulp, () => true) : null;
   const { owners, foreign } = await collectLockOwners(pulp, scan);
-  const rows = groupByName(await pulp.database.processes());
+  const rows = groupByName(pulp.database.known ? await pulp.database.processes() : []);
   const inspections: OwnerInspection[] = [];
   for (const owner of owners) inspections.push(await inspectOwner(pulp, owner, rows.get(owner) ?? [], scan));
   return { owners: inspections, scan, foreign };
@@ -46,7 +47,7 @@ async function inspectOwner(
   scan: LegacyScan | null,
 ): Promise<OwnerInspection> {
   const seen = await cleanupLocksForOwner(pulp, owner, scan);
-  const liveness = livenessOf(processes);
+  const liveness: OwnerInspection['liveness'] = pulp.database.known ? livenessOf(processes) : 'unknown';
   const { released: holds, gone, retaken, unexpected } = seen;
   const found = { owner, liveness, processes, holds, gone, retaken, unexpected };
   if (seen.error !== null || liveness !== 'live') return { ...found, predecessor: [], error: seen.error };

@@ -4,8 +4,10 @@ import type { LockFinding } from './scripts.js';
 /** What a clean-up did for one owner, or would do where it only looks. Locks are named by their keys. */
 export interface OwnerCleanup {
   owner: string;
+  /** Null where nobody has asked for it. */
+  liveness: Liveness | null;
   /** Nothing was done, for the sake of a process that is alive, or may be. */
-  spared: Liveness | null;
+  spared: boolean;
   /** That it held and holds no more; a shared lock may have other owners still. */
   released: string[];
   /** In its registry, but not there. */
@@ -25,11 +27,20 @@ export interface OwnerCleanup {
 
 export function newCleanup(owner: string): OwnerCleanup {
   const found = { released: [], gone: [], retaken: [], unexpected: [] };
-  return { owner, spared: null, ...found, unlisted: false, done: false, retry: false, error: null };
+  return {
+    owner,
+    liveness: null,
+    spared: false,
+    ...found,
+    unlisted: false,
+    done: false,
+    retry: false,
+    error: null,
+  };
 }
 
-export function sparedCleanup(owner: string, spared: Liveness): OwnerCleanup {
-  return { ...newCleanup(owner), spared, retry: true };
+export function sparedCleanup(owner: string, liveness: Liveness): OwnerCleanup {
+  return { ...newCleanup(owner), liveness, spared: true, retry: true };
 }
 
 export function failedCleanup(cleanup: OwnerCleanup, error: unknown): OwnerCleanup {

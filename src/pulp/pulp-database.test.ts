@@ -3,6 +3,7 @@ import { sharedPostgresUrl } from '../../test/helpers/servers.js';
 import { TestPulp } from '../../test/pulp/test-pulp.js';
 import { silentLogger } from '../log.js';
 import { openPulp } from './open-pulp.js';
+import { PulpDatabase } from './pulp-database.js';
 
 let test: TestPulp;
 beforeAll(async () => {
@@ -11,9 +12,10 @@ beforeAll(async () => {
 afterAll(() => test.stop());
 
 it('cannot write to PostgreSQL', async () => {
-  const { database } = await test.open();
+  const database = new PulpDatabase(test.databaseUrl);
   const write = "UPDATE core_task SET state = 'failed' WHERE $1";
   await expect(database.read(write, [true])).rejects.toThrow(/read-only transaction/);
+  await database.close();
 });
 
 it("tells a database that is not Pulp's from one without processes", async () => {

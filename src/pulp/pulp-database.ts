@@ -18,8 +18,29 @@ export interface PulpTask {
 const processesText = sqlText('processes');
 const tasksText = sqlText('tasks');
 
+/** What is read of Pulp's PostgreSQL. */
+export interface PulpRows {
+  /** Whether there is anything to read from. */
+  readonly known: boolean;
+  /** The rows of all processes, or of those with this name, the latest heartbeat first. */
+  processes(name?: string | null): Promise<ProcessRow[]>;
+  /** Those of these tasks that exist, and the unfinished ones that these processes took. */
+  tasks(ids: string[], processes?: string[]): Promise<PulpTask[]>;
+  close(): Promise<void>;
+}
+
+/** Nothing is told of who is alive: whatever needs to know that fails. */
+export const noRows: PulpRows = {
+  known: false,
+  processes: () =>
+    Promise.reject(new NotConfigured("Only Pulp's PostgreSQL tells who is alive: give its URL.")),
+  tasks: () => Promise.resolve([]),
+  close: () => Promise.resolve(),
+};
+
 /** Pulp's PostgreSQL. It is read only, in transactions that PostgreSQL itself keeps from writing. */
-export class PulpDatabase {
+export class PulpDatabase implements PulpRows {
+  readonly known = true;
   readonly #database: Database;
 
   constructor(url: string) {
@@ -29,12 +50,10 @@ export class PulpDatabase {
     this.#database = createPostgresDatabase({ connection: url, connections: 2 });
   }
 
-  /** The rows of all processes, or of those with this name, the latest heartbeat first. */
   processes(name: string | null = null): Promise<ProcessRow[]> {
     return this.read<ProcessRow>(processesText, [name]);
   }
 
-  /** Those of these tasks that exist, and the unfinished ones that these processes took. */
   async tasks(ids: string[], processes: string[] = []): Promise<PulpTask[]> {
     const possible = ids.filter((id) => uuid.test(id));
     if (possible.length + processes.length === 0) return [];

@@ -8,7 +8,7 @@ import { scriptFailure } from '../locks/redis/unavailable.js';
 import { activeOwnersKey } from './keys.js';
 import type { ScriptCall } from './scripts.js';
 
-const commandLimitMs = 15_000;
+const commandLimitMs = 5_000;
 
 /** What is read of a set or of the keyspace in one call. */
 const perCall = 1_000;

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { TestPulp } from '../../test/pulp/test-pulp.js';
+import type { PulpRows } from './pulp-database.js';
 import { reconcileOrphanLocks } from './reconcile-orphan-locks.js';
 
 let test: TestPulp;
@@ -65,16 +66,19 @@ it('spares an owner that came back after the owners were collected', async () =>
   const pulp = await test.open();
   const { database } = pulp;
   let reads = 0;
-  const returning = Object.assign(Object.create(database) as typeof database, {
-    processes: async (name?: string | null) => {
+  const returning: PulpRows = {
+    ...{ known: true, tasks: (ids) => database.tasks(ids), close: () => database.close() },
+    processes: async (name) => {
       reads += 1;
       const rows = await database.processes(name);
       if (reads === 1) await test.process('back');
       return rows;
     },
-  });
+  };
   const { owners } = await reconcileOrphanLocks({ ...pulp, database: returning });
-  expect(owners).toEqual([expect.objectContaining({ owner: 'back', spared: 'live', released: [] })]);
+  expect(owners).toEqual([
+    expect.objectContaining({ owner: 'back', spared: true, liveness: 'live', released: [] }),
+  ]);
   expect(await test.everything()).toEqual(before);
 });
 
