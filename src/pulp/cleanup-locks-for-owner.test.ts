@@ -3,6 +3,7 @@ import { TestPulp } from '../../test/pulp/test-pulp.js';
 import { cleanupLocksForOwner } from './cleanup-locks-for-owner.js';
 import { LegacyScan } from './legacy-scan.js';
 import type { Pulp } from './open-pulp.js';
+import { dropOwner } from './scripts.js';
 
 let test: TestPulp;
 beforeAll(async () => {
@@ -79,6 +80,13 @@ describe('with a registry', () => {
       unlisted: true,
     });
     expect(await test.redis.exists('pulp:active_owners')).toBe(0);
+  });
+
+  it('keeps an owner listed that takes a lock before it is unlisted', async () => {
+    await test.takes('back', { task: 't1' });
+    const pulp = await test.open();
+    expect(await pulp.redis.run(dropOwner('back', 'release'))).toBe(false);
+    expect(await test.redis.smembers('pulp:active_owners')).toEqual(['back']);
   });
 
   it('never scans, whatever is allowed', async () => {

@@ -40,6 +40,8 @@ it('takes a text under task: for a lock only of a task that exists, or of who is
   await test.takesUnregistered('was-a-process', { task: 'y' });
   const id = randomUUID();
   await test.redis.mset('task:1', 'hello', `task:${id}`, '{"status":"SUCCESS"}');
+  // Too long to be a name, and not even read.
+  await test.redis.set('task:long', 'x'.repeat(2_000));
   const pulp = await test.open();
   const { owners, foreign } = await collectLockOwners(pulp, new LegacyScan(pulp, () => true));
   expect(owners).toEqual(['holds-a-resource', 'holds-a-task', 'was-a-process']);

@@ -7,7 +7,7 @@ export async function* releaseRegistered(pulp: Pulp, owner: string): AsyncGenera
   const seen = new Set<string>();
   for await (const members of pulp.redis.membersOf(registryKey(owner))) {
     // A set that is read in parts may tell a member twice.
-    const locks = members.filter((key) => !seen.has(key));
+    const locks = members.filter((key) => !seen.has(key)).sort();
     for (const key of locks) seen.add(key);
     yield* releaseEach(pulp, owner, locks);
   }
