@@ -65,10 +65,19 @@ export function cleanNotes({ dryRun, owners, spared, scan, foreign, predecessor 
     ...spared.map(({ owner, liveness }) => `${owner} is ${liveness}, and left alone: see --owner.\n`),
     scanNote(scan),
     foreignNote(foreign),
+    scan.state === 'not-allowed' && owners.some(heldNothing)
+      ? 'Of who holds nothing, locks may be in no registry: --allow-scan finds them.\n'
+      : '',
     again.length === 0 ? '' : `Not done, try again later: ${again.join(', ')}\n`,
     dryRun && owners.length === 0 ? predecessorNote(predecessor) : '',
     dryRun && changes ? 'Nothing was changed: with --yes it will be.\n' : '',
   ].join('');
+}
+
+function heldNothing({ spared, error, released, gone, retaken, unexpected }: OwnerCleanup): boolean {
+  return (
+    !spared && error === null && released.length + gone.length + retaken.length + unexpected.length === 0
+  );
 }
 
 /** The line to type, since each lock must be named. */

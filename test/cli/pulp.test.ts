@@ -134,6 +134,7 @@ describe('clean', () => {
     await test.takesUnregistered('old', { exclusive: ['a'] });
     await test.redis.set('task:foreign', 'hello');
     expect(await json('clean', '--yes')).toMatchObject({ owners: [], scan: { state: 'not-allowed' } });
+    expect((await run('clean', '--owner', 'old')).stderr).toMatch(/in no registry: --allow-scan finds them/);
     expect(await json('clean', '--allow-scan')).toMatchObject({ owners: [{ owner: 'old' }] });
     expect(await json('clean', '--allow-scan', '--yes')).toMatchObject({
       owners: [{ owner: 'old', released: ['pulp:resource_lock:a'], done: true }],
