@@ -24,6 +24,13 @@ const forbidden = [
   ['src/api/api-owner.ts', '../holdfast/open-backend.js'],
   ['src/recovery/rebuild.ts', '../embedded/embedded.js'],
   ['src/embedded/embedded.ts', '../cli/main.js'],
+  ['src/embedded/open-embedded.ts', '../pulp/open-pulp.js'],
+  ['src/holdfast/worker-in-process.ts', '../pulp/open-pulp.js'],
+  ['src/worker/beat.ts', '../pulp/open-pulp.js'],
+  ['src/pulp/clean.ts', '../recovery/rebuild.js'],
+  ['src/pulp/owners.ts', '../locks/lock-table.js'],
+  ['src/pulp/tasks.ts', '../store/store.js'],
+  ['src/pulp/options.ts', '../cli/main.js'],
 ] as const;
 const allowed = [
   ['src/index.ts', './holdfast.js'],
@@ -33,7 +40,10 @@ const allowed = [
   ['src/tasks/definition.ts', '../store/store.js'],
   ['src/worker/admission.ts', '../locks/lock-table.js'],
   ['src/api/api-parts.ts', '../worker/claiming.js'],
+  ['src/pulp/redis.ts', '../locks/redis/connection.js'],
+  ['src/pulp/database.ts', '../store/postgres-database.js'],
   ['src/cli/main.ts', '../index.js'],
+  ['src/cli/pulp-command.ts', '../pulp/open-pulp.js'],
 ] as const;
 
 let folder: string;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { integer } from './option-parsers.js';
+import { shellWord } from './shell-word.js';
 import { writeNote } from './write-output.js';
 
 export interface PageOptions {
@@ -18,10 +19,5 @@ export function addPageOptions(command: Command): Command {
 
 /** Tells the person at the terminal how to see the next page. */
 export async function noteNextPage(next: string | null): Promise<void> {
-  if (next !== null) await writeNote(`There is more: --after ${quoted(next)}\n`);
-}
-
-/** As a shell takes it for one word. */
-function quoted(text: string): string {
-  return /^[\w:./@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  if (next !== null) await writeNote(`There is more: --after ${shellWord(next)}\n`);
 }

@@ -5,6 +5,7 @@ import { dispatchCommand } from './dispatch-command.js';
 import { addGlobalOptions } from './global-options.js';
 import { locksCommand } from './locks-command.js';
 import { migrateCommand } from './migrate-command.js';
+import { pulpCommand } from './pulp-command.js';
 import { queuesCommand } from './queues-command.js';
 import { tasksCommand } from './tasks-command.js';
 import { workerCommand } from './worker-command.js';
@@ -41,6 +42,7 @@ function commands(): Command[] {
     queuesCommand(),
     locksCommand(),
     workersCommand(),
+    pulpCommand(),
   ];
 }
 

@@ -52,9 +52,9 @@ export class Liveness {
     return Math.min(...deaths.map(({ worker, since }) => since + worker.ttlMs));
   }
 
-  /** How long to wait between two reads, so that no gap becomes too long: at most 5 s. */
+  /** How long to wait between two reads, so that one slow read makes no gap: at most 5 s. */
   get periodMs(): number {
     const shortest = Math.min(...[...this.#watched.values()].map(({ worker }) => worker.ttlMs));
-    return Math.min(5_000, shortest / 4);
+    return Math.min(5_000, shortest / 6);
   }
 }

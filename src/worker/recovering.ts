@@ -90,7 +90,7 @@ export class Recovering {
     this.#cleaning.wake();
     if (!isAmong(observers, living, owner.incarnation)) return standbyPeriodMs;
     const untilDeath = Math.max(0, this.#liveness.nextDeath() - performance.now());
-    return Math.min(this.#liveness.periodMs, untilDeath);
+    return Math.min(this.#liveness.periodMs, this.#options.ttlMs / 6, untilDeath);
   }
 
   async #reap(worker: ObservedWorker): Promise<void> {

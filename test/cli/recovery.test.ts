@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const ttlMs = 3_000;
 /** How often the counters of so short a TTL are read, and a little for a busy machine. */
-const observationMs = ttlMs / 4 + 1_500;
+const observationMs = ttlMs / 6 + 1_500;
 
 let namespace: string;
 let folder: string;
