@@ -1,7 +1,7 @@
 import type { LoadedDefinitions } from '../tasks/dispatch/prepare-task.js';
 import type { ChildPool } from '../worker/child-pool.js';
 import type { Incarnation } from '../worker/incarnation.js';
-import type { WorkerParts } from '../worker/worker-parts.js';
+import type { WorkerParts, WritingParts } from '../worker/worker-parts.js';
 import { refuseDeadlock } from '../tasks/wait/deadlock-watch.js';
 import { AdmissionLoop } from '../worker/admission.js';
 import { Attempts } from '../worker/attempts.js';
@@ -40,15 +40,7 @@ export function apiParts(incarnation: Incarnation, definitions: LoadedDefinition
     wakeClaiming: () => claiming.wake(),
   });
   const inDoubt = { add: locks.doubt.bind(locks) };
-  const attempts = new Attempts({
-    ...writing,
-    ports: {
-      ...attemptPorts(incarnation, writing, definitions),
-      ...{ isolation: 'inline', children: noChildren, slots: new LentSlots(() => {}) },
-    },
-    onFree: () => {},
-    onRetry: () => {},
-  });
+  const attempts = inlineAttempts(incarnation, writing, definitions);
   const claiming: Claiming = new Claiming({
     ...{ incarnation, known, givingBack: inDoubt },
     lanes: new RequesterLane(requester),
@@ -72,6 +64,22 @@ export function apiParts(incarnation: Incarnation, definitions: LoadedDefinition
     listening: null,
     childrenIfAny: () => null,
   };
+}
+
+function inlineAttempts(
+  incarnation: Incarnation,
+  writing: WritingParts,
+  definitions: LoadedDefinitions,
+): Attempts {
+  return new Attempts({
+    ...writing,
+    ports: {
+      ...attemptPorts(incarnation, writing, definitions),
+      ...{ isolation: 'inline', children: noChildren, slots: new LentSlots(() => {}) },
+    },
+    onFree: () => {},
+    onRetry: () => {},
+  });
 }
 
 function noChildren(): ChildPool {

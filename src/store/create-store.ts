@@ -1,4 +1,6 @@
 import type { Database } from './database.js';
+import type { LostWorkers } from './lost-workers.js';
+import type { Run } from './run.js';
 import type { Store } from './store.js';
 import { checkNamespace } from '../namespace.js';
 import { admissionPass } from './admission-pass.js';
@@ -96,7 +98,12 @@ export function createStore(database: Database, namespace: string): Store {
     listWorkers: (page) => listWorkers(run, page),
     servingWorkers: () => servingWorkers(run),
     removeWorker: (incarnation) => removeWorker(run, incarnation),
+    ...lostWorkers(run),
+  };
+}
 
+function lostWorkers(run: Run): LostWorkers {
+  return {
     observeWorkers: () => observeWorkers(run),
     workersNamed: (name) => workersNamed(run, name),
     workersAmong: (incarnations) => workersAmong(run, incarnations),

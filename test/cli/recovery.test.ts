@@ -39,7 +39,11 @@ afterEach(async () => {
   }
   await hf.close();
   const place = { databaseUrl: sharedPostgresUrl(), redisUrl: sharedRedisUrl(), namespace };
-  await assertNothingLeft(place).finally(() => dropNamespace(namespace));
+  try {
+    await assertNothingLeft(place);
+  } finally {
+    await dropNamespace(namespace);
+  }
   await rm(folder, { recursive: true });
 });
 
