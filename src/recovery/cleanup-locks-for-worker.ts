@@ -18,8 +18,7 @@ export async function cleanupLocksForWorker(recovery: Recovery, worker: Owner): 
     // By the rows and not by the registry: a script that died half-way may have held what it had not listed.
     await settleLostHolds(recovery, worker, [...settled, ...locks.map((task) => ({ task, entry: 1 }))]);
     const clean = await cleanupLocksForOwner(recovery, worker);
-    if (final.length > 0) void table.announceSettled(final);
-    void table.wakeAdmission();
+    await Promise.all([table.announceSettled(final), table.wakeAdmission()]);
     if (!clean || left > 0) return false;
     return (await store.removeWorker(worker.incarnation)) === 'removed';
   } catch (error) {
