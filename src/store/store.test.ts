@@ -12,6 +12,7 @@ import { dispatchConformance } from './dispatch.conformance.js';
 import { epochsConformance } from './epochs.conformance.js';
 import { listingConformance } from './listing.conformance.js';
 import { pausingConformance } from './pausing.conformance.js';
+import { poisonConformance } from './poison.conformance.js';
 import { readingConformance } from './reading.conformance.js';
 import { retryingConformance } from './retrying.conformance.js';
 import { rollingBackConformance } from './rolling-back.conformance.js';
@@ -30,6 +31,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   claimsConformance(open);
   cancelingConformance(open);
   retryingConformance(open);
+  poisonConformance(open);
   attemptsConformance(open);
   adHocLocksConformance(open);
   uniqueKeysConformance(open);
