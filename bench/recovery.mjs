@@ -141,6 +141,6 @@ function row(ttl, workers, figures) {
     const sorted = of(key);
     return [sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)].map((s) => s.toFixed(2).padStart(11));
   });
-  const bound = (ttl + Math.min(5, ttl / 6)).toFixed(2).padStart(8);
+  const bound = (ttl + 5).toFixed(2).padStart(8);
   return `${String(ttl).padStart(5)}${String(workers).padStart(9)}${String(figures.length).padStart(7)}${cells.join(' ')}${bound}`;
 }
