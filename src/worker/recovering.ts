@@ -18,7 +18,7 @@ export interface RecoveringOptions {
 }
 
 /** So many watch every worker; the others look seldom, in case that these die. So many look for orphans. */
-const observers = 64;
+const observers = 16;
 const orphanObservers = 3;
 
 /** How often those look that only stand by. */
