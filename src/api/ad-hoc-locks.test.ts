@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { apiAt, nothingLeft, waitersOn } from '../../test/api/test-api.js';
 import { waitUntil } from '../../test/helpers/wait-until.js';
@@ -169,8 +170,11 @@ describe.each([
     const waiting = expect(api.acquire(r, { ...soon, signal: stop.signal })).rejects.toThrow('enough');
     await registering.opened;
     stop.abort(new Error('enough'));
-    await waiting;
+    // Time enough for one that does not wait.
+    const early = await Promise.race([waiting.then(() => 'ended'), delay(500, 'waits')]);
     registered.open();
+    await waiting;
+    expect(early).toBe('ended');
     await (await api.acquire(r, now)).release();
     await nothingLeft(place);
   });

@@ -59,13 +59,15 @@ const places = [
 
 describe.each(places)('a worker with its lock table in %s', { timeout: 90_000 }, (_, place) => {
   it('lets its handlers use the Holdfast that closes until they have returned', async () => {
-    const [started, closing] = [new Gate(), new Gate()];
+    const [started, closing, over] = [new Gate(), new Gate(), new Gate()];
+    let tooLate: Promise<unknown> = Promise.resolve();
     const child = defineTask({ name: 'child', queue: 'later', run: () => {} });
     const parent = defineTask({
       name: 'parent',
       run: async () => {
         started.open();
         await closing.opened;
+        tooLate = over.opened.then(() => hf.dispatch(child, null));
         const { id } = await hf.dispatch(child, null);
         const lock = await hf.locks.acquire({ exclusive: ['r'] }, { wait: '10s' });
         await lock.release();
@@ -80,6 +82,8 @@ describe.each(places)('a worker with its lock table in %s', { timeout: 90_000 },
     await expect(hf.tasks.get(id)).rejects.toMatchObject({ code: 'Unavailable' });
     closing.open();
     await closed;
+    over.open();
+    await expect(tooLate).rejects.toThrow('This Holdfast is closed.');
     const after = await open({ ...place });
     expect(await after.tasks.get(id)).toMatchObject({ state: 'completed', result: 'canceled' });
   });
