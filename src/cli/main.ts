@@ -2,5 +2,5 @@
 import { createProgram } from './program.js';
 import { runProgram } from './run-program.js';
 
-// The status is set and not forced, so that all output is written before the process ends.
-process.exitCode = await runProgram(createProgram(), process.argv);
+// All output is written by then. What a task file keeps open (a timer, a connection) must not keep the command from ending.
+process.exit(await runProgram(createProgram(), process.argv));
