@@ -43,18 +43,6 @@ function expectGood(document: unknown): DemoDocument {
 }
 
 describe('holdfast demo', () => {
-  it('is ok embedded, tells people so, and leaves no file behind', async () => {
-    const { status, stdout, stderr } = await holdfast(['demo'], { env });
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/^verified +every manifest matches its files, every blob its hash$/m);
-    expect(stdout).toMatch(/The demo is ok\.\n$/);
-    expect(stderr).toMatch(
-      /^Mirroring \d+ packages embedded, with no server of any kind: one worker, 8 slots\.$/m,
-    );
-    expect(stderr).toMatch(/holdfast demo --data-dir/);
-    expect(await readdir(folder)).toEqual([]);
-  });
-
   it('is ok on real servers, with several worker processes', async () => {
     const namespace = uniqueNamespace();
     const urls = { HOLDFAST_DATABASE_URL: sharedPostgresUrl(), HOLDFAST_REDIS_URL: sharedRedisUrl() };
