@@ -377,18 +377,6 @@ describe('holdfast worker', () => {
   });
 });
 
-describe('a task file that keeps something open', () => {
-  it('keeps no command from ending', async () => {
-    const file = join(folder, 'open.mjs');
-    await writeFile(file, `setInterval(() => {}, 1_000);\nexport * from ${JSON.stringify(taskFile)};`);
-    const dispatch = ['dispatch', 'test.fail', '--queue', 'nobody', '--tasks', file];
-    expect(await holdfast(dispatch, { env })).toMatchObject({ status: 0 });
-    const worker = await startWorker('--tasks', file);
-    worker.child.kill('SIGTERM');
-    expect(await worker.ended).toMatchObject({ status: 0 });
-  });
-});
-
 describe('a reader that goes away', () => {
   it('is no error', async () => {
     const list = startHoldfast(['tasks', 'list', '--limit', '1000'], { env });

@@ -6,7 +6,7 @@ import type { Started } from './run-holdfast.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
 import { fillPgliteFolder } from '../helpers/pglite-folder.js';
 import { waitUntil } from '../helpers/wait-until.js';
-import { holdfast, holdfastJson, startHoldfast } from './run-holdfast.js';
+import { holdfastJson, startHoldfast } from './run-holdfast.js';
 
 interface DemoDocument {
   tasks: number;

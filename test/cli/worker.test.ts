@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -10,7 +10,7 @@ import type { Started } from './run-holdfast.js';
 import { createHoldfast } from '../../src/index.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
 import { waitUntil } from '../helpers/wait-until.js';
-import { bin, startHoldfast, taskFile } from './run-holdfast.js';
+import { bin, holdfast, startHoldfast, taskFile } from './run-holdfast.js';
 
 const namespace = uniqueNamespace();
 const env = {
@@ -46,6 +46,19 @@ async function busyWorker(...flags: string[]): Promise<Started> {
   await waitUntil(async () => (await hf.tasks.get(id)).state === 'running', 'the task to run', 30_000);
   return worker;
 }
+
+describe('a task file that keeps something open', () => {
+  it('keeps no command from ending', async () => {
+    const file = join(folder, 'open.mjs');
+    await writeFile(file, `setInterval(() => {}, 1_000);\nexport * from ${JSON.stringify(taskFile)};`);
+    const dispatch = ['dispatch', 'test.fail', '--queue', 'nobody', '--tasks', file];
+    expect(await holdfast(dispatch, { env })).toMatchObject({ status: 0 });
+    const worker = startHoldfast(['worker', '--tasks', file], { env });
+    await waitUntil(() => worker.stdout.endsWith('\n'), 'the ready line', 30_000);
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ status: 0 });
+  });
+});
 
 describe('holdfast worker', () => {
   it('that was fenced ends, whatever its handlers do', async () => {
