@@ -1,4 +1,6 @@
 import type { Database } from './database.js';
+import type { LostWorkers } from './lost-workers.js';
+import type { Run } from './run.js';
 import type { Store } from './store.js';
 import { checkNamespace } from '../namespace.js';
 import { admissionPass } from './admission-pass.js';
@@ -98,6 +100,12 @@ export function createStore(database: Database, namespace: string): Store {
     servingWorkers: () => servingWorkers(run),
     removeWorker: (incarnation) => removeWorker(run, incarnation),
 
+    ...lostWorkers(run),
+  };
+}
+
+function lostWorkers(run: Run): LostWorkers {
+  return {
     observeWorkers: () => observeWorkers(run),
     workersNamed: (name) => workersNamed(run, name),
     longestTtlMs: () => longestTtlMs(run),

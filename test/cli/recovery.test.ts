@@ -39,8 +39,12 @@ afterEach(async () => {
   }
   await hf.close();
   const place = { databaseUrl: sharedPostgresUrl(), redisUrl: sharedRedisUrl(), namespace };
-  await assertNothingLeft(place).finally(() => dropNamespace(namespace));
-  await rm(folder, { recursive: true });
+  try {
+    await assertNothingLeft(place);
+  } finally {
+    await dropNamespace(namespace);
+    await rm(folder, { recursive: true });
+  }
 });
 
 async function startWorker(name: string, ...flags: string[]): Promise<Started> {
