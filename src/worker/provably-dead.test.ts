@@ -106,13 +106,15 @@ describe('the container of a pod', () => {
   });
 
   test('is told by both, the pod and the name', async () => {
-    for (const identity of [{ ...pod, podUid: 'v' }, { ...pod, container: 'd' }, { podUid: 'u' }, {}]) {
-      expect(await provablyDead({ ...worker, identity: identity as Record<string, string> }, pod)).toBe(
-        false,
-      );
-      expect(await provablyDead({ ...worker, identity: pod }, identity as Record<string, string>)).toBe(
-        false,
-      );
+    const others: Record<string, string>[] = [
+      { ...pod, podUid: 'v' },
+      { ...pod, container: 'd' },
+      { podUid: 'u' },
+      {},
+    ];
+    for (const identity of others) {
+      expect(await provablyDead({ ...worker, identity }, pod)).toBe(false);
+      expect(await provablyDead({ ...worker, identity: pod }, identity)).toBe(false);
     }
   });
 
