@@ -78,10 +78,10 @@ export class ApiIncarnation {
 
   constructor(options: ApiOptions, owner: Owner, heartbeat: Heartbeat) {
     this.#heartbeat = heartbeat;
-    const { definitions, ttlMs = defaultTtlMs, graceMs = defaultGraceMs, drainLimitMs } = options;
+    const { definitions, graceMs = defaultGraceMs, drainLimitMs } = options;
     this.#graceMs = graceMs;
     this.#drainLimitMs = drainLimitMs;
-    this.parts = apiParts(this.#incarnation(options, owner), definitions, ttlMs);
+    this.parts = apiParts(this.#incarnation(options, owner), definitions);
     heartbeat.fenced.addEventListener('abort', () => this.#fenced.abort(heartbeat.fenced.reason));
     this.#fenced.signal.addEventListener('abort', () => this.#endFenced());
   }

@@ -21,7 +21,7 @@ export interface ApiParts extends WorkerParts {
   locks: AdHocLocks;
 }
 
-export function apiParts(incarnation: Incarnation, definitions: LoadedDefinitions, ttlMs: number): ApiParts {
+export function apiParts(incarnation: Incarnation, definitions: LoadedDefinitions): ApiParts {
   const writing = writingParts(incarnation);
   const { known, releasing } = writing;
   const discarding = new Discarding(incarnation, known, releasing);
@@ -60,9 +60,8 @@ export function apiParts(incarnation: Incarnation, definitions: LoadedDefinition
   });
   return {
     ...{ ...writing, incarnation, admission, attempts, claiming, comparing, discarding, inserts, locks },
-    recovering: recoveringFor(incarnation, { ttlMs, soleName: false }),
-    listening: null,
-    childrenIfAny: () => null,
+    recovering: recoveringFor(incarnation, { soleName: false }),
+    ...{ listening: null, childrenIfAny: () => null },
   };
 }
 

@@ -2,7 +2,7 @@ import type { Page, RegistryEntry } from '../locks/lock-table.js';
 import type { Owner } from '../owner.js';
 import type { Recovery } from './recovery.js';
 import { inCurrentEpoch } from './in-current-epoch.js';
-import { settleLostHolds } from './settle-lost-holds.js';
+import { releaseEach, settleLostHolds } from './settle-lost-holds.js';
 
 const holdsPerPage = 500;
 
@@ -40,7 +40,7 @@ async function settleRegistry(recovery: Recovery, owner: Owner): Promise<number>
     const unheld = listed
       .filter(({ entry }) => entry === null)
       .map(({ task }) => ({ task, entry: 0, owner }));
-    if (unheld.length > 0) await inCurrentEpoch(recovery, (epoch) => table.release(epoch, unheld));
+    left += await releaseEach(recovery, unheld);
     after = listed.at(-1)?.task ?? null;
     if (after === null || listed.length < holdsPerPage) return left;
   }

@@ -5,8 +5,10 @@ const longestGap = 1 / 3;
 
 interface Watched {
   worker: ObservedWorker;
-  /** When the reply to the first read of this counter came. */
+  /** When the reply to the first read of this counter came, with no gap in the watching since. */
   since: number;
+  /** The same, whatever the gaps: proves nothing, but tells who is likely to be there. */
+  changedAt: number;
 }
 
 /**
@@ -25,8 +27,13 @@ export class Liveness {
     this.#watched.clear();
     for (const worker of workers) {
       const before = known.get(worker.incarnation);
-      const stands = before?.worker.counter === worker.counter && gap <= worker.ttlMs * longestGap;
-      this.#watched.set(worker.incarnation, { worker, since: stands ? before.since : repliedAt });
+      const stands = before?.worker.counter === worker.counter;
+      const watched = stands && gap <= worker.ttlMs * longestGap;
+      this.#watched.set(worker.incarnation, {
+        worker,
+        since: watched ? before.since : repliedAt,
+        changedAt: stands ? before.changedAt : repliedAt,
+      });
     }
     this.#lastReply = repliedAt;
   }
@@ -46,15 +53,35 @@ export class Liveness {
       .map(({ worker }) => worker);
   }
 
-  /** When the next of them will be dead unless it beats; Infinity where there is none. */
-  nextDeath(): number {
-    const deaths = [...this.#watched.values()].filter(({ worker }) => !worker.reaped);
-    return Math.min(...deaths.map(({ worker, since }) => since + worker.ttlMs));
+  /** When the next one after `now` will be dead unless it beats; Infinity where there is none. */
+  nextDeath(now: number): number {
+    const unreaped = [...this.#watched.values()].filter(({ worker }) => !worker.reaped);
+    const deaths = unreaped.map(({ worker, since }) => since + worker.ttlMs);
+    return Math.min(...deaths.filter((death) => death > now));
   }
 
-  /** How long to wait between two reads, so that one slow read makes no gap: at most 5 s. */
+  /**
+   * Those that seem to live: a guess, for dividing work. It needs no watching without gaps, so that who looks seldom
+   * still finds out in time that those who look often are gone.
+   */
+  likelyAliveAt(now: number): string[] {
+    return [...this.#watched.values()]
+      .filter(({ worker, changedAt }) => !worker.reaped && now - changedAt < worker.ttlMs)
+      .map(({ worker }) => worker.incarnation);
+  }
+
+  /** How long to wait between two reads. */
   get periodMs(): number {
     const shortest = Math.min(...[...this.#watched.values()].map(({ worker }) => worker.ttlMs));
-    return Math.min(5_000, shortest / 6);
+    return periodFor(shortest);
   }
+}
+
+/**
+ * How long to wait between two reads for a worker of this TTL, in milliseconds: at most 5 s, and so that a read that takes
+ * a second longer makes no gap.
+ */
+function periodFor(ttlMs: number): number {
+  const roomForSlowReads = ttlMs * longestGap - 1_000;
+  return Math.min(5_000, Math.max(ttlMs / 6, Math.min(ttlMs / 4, roomForSlowReads)));
 }

@@ -11,38 +11,32 @@ const orphansPerPass = 20;
 export type OrphanSightings = Map<string, number>;
 
 /**
- * One observation of the owners that are listed and have no row: those seen so for `ttlMs` are cleaned up. One whose
- * row is late to beat is none, and whoever registers has its row before it is listed. A worker whose row was deleted
- * finds that out by its next beat, long before. Resolves with those that are clean; rejects where the stores cannot be
- * asked, after which sightings prove nothing.
+ * One observation of the owners that are listed and have no row: those seen so for a TTL are cleaned up. Nobody knows any
+ * more which TTL was theirs, so it is the longest that the namespace has seen: until that is over, one whose row was
+ * deleted may still work, and then it has found that out. Who registers has its row before it is listed. Resolves with
+ * those that are clean; rejects where the stores cannot be asked, and what was seen before proves nothing then.
  */
-export async function reconcileOrphanLocks(
-  recovery: Recovery,
-  sightings: OrphanSightings,
-  ttlMs: number,
-): Promise<Owner[]> {
-  const due = await orphansSeenFor(recovery, sightings, ttlMs);
+export async function reconcileOrphanLocks(recovery: Recovery, sightings: OrphanSightings): Promise<Owner[]> {
+  const seen = new Map(sightings);
+  sightings.clear();
+  const orphans = await findOrphans(recovery);
+  if (orphans.length === 0) return [];
+  const longestTtlMs = await recovery.store.longestTtlMs();
+  const now = performance.now();
+  for (const text of orphans.map(ownerText)) sightings.set(text, seen.get(text) ?? now);
+  const due = orphans.filter((owner) => now - (sightings.get(ownerText(owner)) ?? now) >= longestTtlMs);
   const clean: Owner[] = [];
   for (const owner of due.slice(0, orphansPerPass)) {
     if (await cleanupLocksForWorker(recovery, owner)) clean.push(owner);
+    // It makes room for others in the next pass.
+    else if (due.length > orphansPerPass) sightings.set(ownerText(owner), performance.now());
   }
   return clean;
 }
 
-async function orphansSeenFor(
-  recovery: Recovery,
-  sightings: OrphanSightings,
-  ttlMs: number,
-): Promise<Owner[]> {
+async function findOrphans(recovery: Recovery): Promise<Owner[]> {
   // The table first: the other way round, one that registers between the two would look like an orphan.
   const owners = await collectLockOwners(recovery);
   const known = new Set(await recovery.store.workersAmong(owners.map(({ incarnation }) => incarnation)));
-  const now = performance.now();
-  const before = new Map(sightings);
-  sightings.clear();
-  for (const owner of owners.filter(({ incarnation }) => !known.has(incarnation))) {
-    const text = ownerText(owner);
-    sightings.set(text, before.get(text) ?? now);
-  }
-  return owners.filter((owner) => now - (sightings.get(ownerText(owner)) ?? now) >= ttlMs);
+  return owners.filter(({ incarnation }) => !known.has(incarnation));
 }

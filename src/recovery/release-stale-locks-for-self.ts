@@ -1,6 +1,7 @@
 import type { Owner } from '../owner.js';
 import type { NamedWorker } from '../store/lost-workers.js';
 import type { Recovery } from './recovery.js';
+import { Unavailable } from '../errors.js';
 import { cleanupLocksForWorker } from './cleanup-locks-for-worker.js';
 import { collectLockOwners } from './collect-lock-owners.js';
 
@@ -23,12 +24,29 @@ export async function releaseStaleLocksForSelf(
   );
   let done = true;
   for (const incarnation of earlier) {
-    const row = rows.get(incarnation);
-    if (row !== undefined && !row.reaped) {
-      if (!(await isDead(row))) continue;
-      if ((await store.reapWorker(incarnation, row.counter)) === 'alive') continue;
-    }
-    done = (await cleanupLocksForWorker(recovery, { name: self.name, incarnation })) && done;
+    const clean = await cleanUpUnlessAlive(recovery, { name: self.name, incarnation }, rows, isDead);
+    done = clean && done;
   }
   return done;
+}
+
+/** G5: only an outage stops the clean-up of the others. */
+async function cleanUpUnlessAlive(
+  recovery: Recovery,
+  earlier: Owner,
+  rows: ReadonlyMap<string, NamedWorker>,
+  isDead: (worker: NamedWorker) => Promise<boolean>,
+): Promise<boolean> {
+  const row = rows.get(earlier.incarnation);
+  try {
+    if (row !== undefined && !row.reaped) {
+      if (!(await isDead(row))) return true;
+      if ((await recovery.store.reapWorker(row.incarnation, row.counter)) === 'alive') return true;
+    }
+  } catch (error) {
+    if (error instanceof Unavailable) throw error;
+    recovery.log.error({ err: error, earlier }, 'an earlier incarnation could not be declared dead');
+    return false;
+  }
+  return cleanupLocksForWorker(recovery, earlier);
 }

@@ -3,63 +3,106 @@ import type { Owner } from '../owner.js';
 import type { LostHoldOutcome } from '../store/lost-workers.js';
 import type { TaskEntry } from '../store/store.js';
 import type { Recovery } from './recovery.js';
-import { Unavailable } from '../errors.js';
+import { eachOnItsOwn } from './each-on-its-own.js';
 import { inCurrentEpoch } from './in-current-epoch.js';
 
 /**
  * Gives back or releases holds of a dead owner, by what the store says of their tasks. Resolves with how many must
- * stay: their tasks are not settled, or failed to be. Safe when two processes do it at once.
+ * stay: their tasks are not settled, or they failed to go. Safe when two processes do it at once.
  */
 export async function settleLostHolds(
   recovery: Recovery,
   owner: Owner,
   holds: readonly TaskEntry[],
 ): Promise<number> {
-  const { table } = recovery;
   const moves: Move[] = [];
   const releases: OwnedHold[] = [];
   const outcomes = await outcomesOf(recovery, owner, holds);
-  for (const [index, { task, entry }] of holds.entries()) {
+  for (const [index, hold] of holds.entries()) {
+    const { task, entry } = hold;
     const outcome = outcomes[index] ?? 'unsettled';
-    const nextEntry = outcome === 'later' ? await entryThatWentOn(recovery, task) : outcome;
+    const nextEntry = outcome === 'later' ? await entryThatWentOn(recovery, owner, hold) : outcome;
     if (typeof nextEntry === 'number') moves.push({ task, entry, owner, nextEntry });
     else if (nextEntry === 'over') releases.push({ task, entry, owner });
   }
-  await inCurrentEpoch(recovery, async (epoch) => {
-    if (moves.length > 0) await table.move(epoch, moves);
-    if (releases.length > 0) await table.release(epoch, releases);
-  });
-  return holds.length - moves.length - releases.length;
+  const failed = (await moveEach(recovery, moves)) + (await releaseEach(recovery, releases));
+  return holds.length - moves.length - releases.length + failed;
 }
 
-/** G5: where the store fails at one of them, the others are settled one by one. */
+/** Resolves with how many could not be released. */
+export async function releaseEach(recovery: Recovery, holds: OwnedHold[]): Promise<number> {
+  const { table } = recovery;
+  return inCurrentEpoch(recovery, async (epoch) => {
+    const release = (some: OwnedHold[]): Promise<string[]> => table.release(epoch, some);
+    return countFailed(await eachOnItsOwn(holds, release, telling(recovery, 'released')));
+  });
+}
+
+async function moveEach(recovery: Recovery, moves: Move[]): Promise<number> {
+  const { table } = recovery;
+  return inCurrentEpoch(recovery, async (epoch) => {
+    const move = (some: Move[]): Promise<string[]> => table.move(epoch, some);
+    return countFailed(await eachOnItsOwn(moves, move, telling(recovery, 'given back')));
+  });
+}
+
+function countFailed(answers: string[]): number {
+  return answers.filter((answer) => answer === 'failed').length;
+}
+
+function telling({ log }: Recovery, what: string): (hold: OwnedHold, error: unknown) => string {
+  return ({ task, entry, owner: { name, incarnation } }, error) => {
+    log.error(
+      { err: error, task, entry, worker: name, incarnation },
+      `a hold of a dead worker cannot be ${what}`,
+    );
+    return 'failed';
+  };
+}
+
 async function outcomesOf(
   { store, log }: Recovery,
   { name, incarnation }: Owner,
   holds: readonly TaskEntry[],
 ): Promise<LostHoldOutcome[]> {
-  try {
-    const outcomes = await store.settleLostHolds(incarnation, [...holds]);
-    return outcomes === 'refused' ? holds.map(() => 'unsettled') : outcomes;
-  } catch (error) {
-    if (error instanceof Unavailable) throw error;
-    if (holds.length === 1) {
-      log.error({ err: error, ...holds[0], worker: name, incarnation }, 'a hold of a dead worker cannot go');
-      return ['unsettled'];
-    }
-    const each: LostHoldOutcome[] = [];
-    for (const hold of holds) {
-      each.push(...(await outcomesOf({ store, log } as Recovery, { name, incarnation }, [hold])));
-    }
-    return each;
-  }
+  const ask = async (some: TaskEntry[]): Promise<LostHoldOutcome[]> => {
+    const outcomes = await store.settleLostHolds(incarnation, some);
+    return outcomes === 'refused' ? some.map(() => 'unsettled') : outcomes;
+  };
+  return eachOnItsOwn(holds, ask, (hold, error) => {
+    log.error(
+      { err: error, ...hold, worker: name, incarnation },
+      'a hold of a dead worker cannot be settled',
+    );
+    return 'unsettled';
+  });
 }
 
 /**
  * The later entry of a task that was given back, where its hold was to go on under that. A retry has another place,
  * and what lacked resources has others: then the old hold is over, and admission enters another one.
  */
-async function entryThatWentOn(recovery: Recovery, task: string): Promise<number | 'over'> {
+async function entryThatWentOn(
+  recovery: Recovery,
+  { name, incarnation }: Owner,
+  hold: TaskEntry,
+): Promise<number | 'over' | 'unsettled'> {
+  const look = async (): Promise<[number | 'over']> => [await entryByRowAndHold(recovery, hold.task)];
+  const [entry = 'unsettled'] = await eachOnItsOwn<TaskEntry, number | 'over' | 'unsettled'>(
+    [hold],
+    look,
+    (_, error) => {
+      recovery.log.error(
+        { err: error, ...hold, worker: name, incarnation },
+        'a hold of a dead worker cannot be read',
+      );
+      return 'unsettled';
+    },
+  );
+  return entry;
+}
+
+async function entryByRowAndHold(recovery: Recovery, task: string): Promise<number | 'over'> {
   const { store, table } = recovery;
   const [row, hold] = await Promise.all([
     store.getTask(task),

@@ -18,6 +18,7 @@ import { insertRunning } from './queries/insert-running.js';
 import { insertTasks } from './queries/insert-tasks.js';
 import { listTasks } from './queries/list-tasks.js';
 import { listWorkers } from './queries/list-workers.js';
+import { longestTtlMs } from './queries/longest-ttl.js';
 import { observeWorkers } from './queries/observe-workers.js';
 import { pauseQueue, resumeQueue } from './queries/pause-queue.js';
 import { pausedQueues } from './queries/paused-queues.js';
@@ -106,6 +107,7 @@ function lostWorkers(run: Run): LostWorkers {
   return {
     observeWorkers: () => observeWorkers(run),
     workersNamed: (name) => workersNamed(run, name),
+    longestTtlMs: () => longestTtlMs(run),
     workersAmong: (incarnations) => workersAmong(run, incarnations),
     reapWorker: (incarnation, counter) => reapWorker(run, incarnation, counter),
     settleLostTask: (worker, task) => settleLostTask(run, worker, task),

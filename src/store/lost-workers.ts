@@ -9,6 +9,8 @@ export interface LostWorkers {
   workersNamed(name: string): Promise<NamedWorker[]>;
   /** Those of these incarnations that have a row. */
   workersAmong(incarnations: string[]): Promise<string[]>;
+  /** The longest TTL that any worker of the namespace has had, in milliseconds; 0 where there was none. */
+  longestTtlMs(): Promise<number>;
   /**
    * Marks the worker dead for good; waits for its claims and finishes under way. With a counter, only where the worker
    * has not beaten since: `alive` otherwise. `already`: somebody else has reaped it.

@@ -11,6 +11,7 @@ import { databaseConformance } from './database.conformance.js';
 import { dispatchConformance } from './dispatch.conformance.js';
 import { epochsConformance } from './epochs.conformance.js';
 import { listingConformance } from './listing.conformance.js';
+import { lostWorkersConformance } from './lost-workers.conformance.js';
 import { pausingConformance } from './pausing.conformance.js';
 import { poisonConformance } from './poison.conformance.js';
 import { readingConformance } from './reading.conformance.js';
@@ -39,6 +40,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   unclaimedRollbacksConformance(open);
   pausingConformance(open);
   workersConformance(open);
+  lostWorkersConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);
   adHocLocksProperty(open);

@@ -57,7 +57,7 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
       const page = { after: String(BigInt(worker) - 1n), limit: 1 };
       expect(await store.listWorkers(page)).toMatchObject([{ counter: '2' }]);
       expect(await store.reapWorker(worker)).toBe('reaped');
-      expect(await store.reapWorker(worker)).toBe('reaped');
+      expect(await store.reapWorker(worker)).toBe('already');
       expect(await store.beat(worker)).toBe('reaped');
       expect(await store.listWorkers(page)).toMatchObject([{ counter: '2', reaped: true, online: false }]);
       expect(await store.beat('999999')).toBe('reaped');

@@ -8,9 +8,13 @@ import type { FromChild, JobMessage, SettledOutcome, ToChild } from './child-mes
 import { childPipe } from './child-pipe.js';
 import { signalGroup } from './process-group.js';
 import { armWatchdog } from './watchdog.js';
+import { watchdogVariable } from './watchdog-address.js';
 
 // A child process: it leads a process group, arms its watchdog, loads the task files, and then runs the jobs
 // that its parent sends over descriptor 3, one at a time.
+
+// What this process was started with can still be read in /proc; what a task starts must not be taken for a child.
+delete process.env[watchdogVariable];
 
 const loaded = new Map<string, TaskDefinition>();
 let loading: Promise<unknown> = Promise.reject(new Error('A job came before the task files were named.'));

@@ -10,7 +10,7 @@ import type { ChildPipe } from './child-pipe.js';
 import { fromChild } from './child-messages.js';
 import { childPipe } from './child-pipe.js';
 import { killGroup, signalGroup } from './process-group.js';
-import { watchdogMark } from './watchdog-address.js';
+import { watchdogMark, watchdogVariable } from './watchdog-address.js';
 
 export interface ChildExit {
   exitCode: number | null;
@@ -34,13 +34,19 @@ export interface SpawnedChild {
 
 /**
  * Starts a child. What it prints, and what its own children print, goes to this process's stderr: its stdout
- * carries results only. Its command line names its watchdog, by which it is found where its parent has died.
+ * carries results only. Its command line, which a task may overwrite with another title, and the environment that it
+ * is started with name its watchdog, by which it is found where its parent has died.
  */
 export function spawnChild(watchdogAddress: string, onMessage: (message: FromChild) => void): SpawnedChild {
   const file = fileURLToPath(compiledFile(import.meta.url, './child-main.js'));
   try {
-    const args = [file, watchdogMark(watchdogAddress)];
-    const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 2, 2, 'pipe'] });
+    const mark = watchdogMark(watchdogAddress);
+    const env = { ...process.env, [watchdogVariable]: mark };
+    const child = spawn(process.execPath, [file, mark], {
+      detached: true,
+      env,
+      stdio: ['ignore', 2, 2, 'pipe'],
+    });
     return child.pid === undefined ? notSpawned(once(child, 'spawn')) : spawned(child, child.pid, onMessage);
   } catch (error) {
     return notSpawned(Promise.reject(error));

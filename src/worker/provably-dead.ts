@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { NamedWorker } from '../store/lost-workers.js';
 import { killGroup } from './process-group.js';
 import { startTimeIn } from './process-identity.js';
+import { watchdogVariable } from './watchdog-address.js';
 
 /**
  * Whether the process of a worker, and every child of it, is known to be gone: it was started under the kernel and in
@@ -11,9 +12,10 @@ import { startTimeIn } from './process-identity.js';
 export async function provablyDead(worker: NamedWorker, here: Record<string, string>): Promise<boolean> {
   const { identity, pid } = worker;
   if (same(['bootId', 'pidNamespace'], identity, here)) {
-    if (identity['startTime'] === undefined || runs(pid, identity['startTime'])) return false;
+    if (identity['startTime'] === undefined || mayRun(pid, identity['startTime'])) return false;
     const { watchdog } = identity;
-    return watchdog === undefined || (await killThoseWith(watchdog));
+    if (watchdog === undefined) return true;
+    return seesProcessesOf(identity, here) && killThoseWith(watchdog);
   }
   return same(['podUid', 'container'], identity, here);
 }
@@ -23,23 +25,45 @@ function same(keys: string[], one: Record<string, string>, other: Record<string,
 }
 
 /** A zombie runs no more. */
-function runs(pid: number, startTime: string): boolean {
+function mayRun(pid: number, startTime: string): boolean {
   const stat = read(`/proc/${pid}/stat`);
-  if (stat === null) return false;
+  // Where /proc hides the processes of others, only the signal tells that one is there.
+  if (stat === null) return exists(pid);
   const [state = ''] = stat.slice(stat.lastIndexOf(')') + 2);
   return startTimeIn(stat) === startTime && !'ZX'.includes(state);
 }
 
-/** Children carry the address of their watchdog on their command line, and lead groups of their own. */
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Only root is sure to see, and may kill, what another user started. */
+function seesProcessesOf(identity: Record<string, string>, here: Record<string, string>): boolean {
+  return here['user'] === '0' || same(['user'], identity, here);
+}
+
+/** Children carry the address of their watchdog, and lead groups of their own. */
 async function killThoseWith(watchdog: string): Promise<boolean> {
-  const found = (): number[] =>
-    readdirSync('/proc')
-      .filter(
-        (pid) => /^\d+$/.test(pid) && read(`/proc/${pid}/cmdline`)?.split('\0').includes(watchdog) === true,
-      )
-      .map(Number);
-  for (const leader of found()) await killGroup(leader);
-  return found().length === 0;
+  for (const leader of childrenWith(watchdog)) await killGroup(leader);
+  return childrenWith(watchdog).length === 0;
+}
+
+/** By the command line or, where the task has given its process another title, by what it was started with. */
+function childrenWith(watchdog: string): number[] {
+  const has = (file: string, word: string): boolean => read(file)?.split('\0').includes(word) === true;
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .filter(
+      (pid) =>
+        has(`/proc/${pid}/cmdline`, watchdog) ||
+        has(`/proc/${pid}/environ`, `${watchdogVariable}=${watchdog}`),
+    )
+    .map(Number);
 }
 
 function read(path: string): string | null {

@@ -12,17 +12,17 @@ import { Loop } from './loop.js';
 
 export interface RecoveringOptions {
   incarnation: Incarnation;
-  ttlMs: number;
   /** Whether an earlier incarnation of the name is known to be dead. */
   isDead(worker: NamedWorker): Promise<boolean>;
+  /** How often those look that only stand by, in milliseconds. Default 30,000. */
+  standbyPeriodMs?: number;
 }
 
 /** So many watch every worker; the others look seldom, in case that these die. So many look for orphans. */
-const observers = 16;
+const observers = 8;
 const orphanObservers = 3;
 
-/** How often those look that only stand by. */
-const standbyPeriodMs = 15_000;
+const defaultStandbyPeriodMs = 30_000;
 
 /**
  * Cleans up after the dead: after earlier incarnations of its own name when it starts, and then after every worker
@@ -34,6 +34,7 @@ export class Recovering {
   readonly #sightings: OrphanSightings = new Map();
   /** Reaped, and not known to be clean. */
   readonly #dead = new Map<string, Owner>();
+  readonly #reaping = new Map<string, Promise<void>>();
   #reapedBefore = new Set<string>();
   #selfIsClean = false;
   #watchesOrphans = false;
@@ -52,10 +53,7 @@ export class Recovering {
     });
     this.#cleaning = new Loop({
       poll: () => this.#cleanUp(),
-      onError: (error, failures) => {
-        this.#sightings.clear();
-        return onLoopError(log, 'cleaning up after dead workers')(error, failures);
-      },
+      onError: onLoopError(log, 'cleaning up after dead workers'),
     });
   }
 
@@ -76,30 +74,48 @@ export class Recovering {
 
   async stop(): Promise<void> {
     await Promise.all([this.#observing.stop(), this.#cleaning.stop()]);
+    await Promise.all(this.#reaping.values());
   }
 
   async #observe(): Promise<number> {
-    const { store, owner } = this.#options.incarnation;
-    const workers = await store.observeWorkers();
-    const others = workers.filter(({ incarnation }) => incarnation !== owner.incarnation);
-    this.#liveness.observe(others, performance.now());
-    for (const worker of this.#liveness.deadAt(performance.now())) await this.#reap(worker);
+    const { incarnation: self, standbyPeriodMs = defaultStandbyPeriodMs } = this.#options;
+    const { incarnation: own } = self.owner;
+    const others = (await self.store.observeWorkers()).filter(({ incarnation }) => incarnation !== own);
+    const repliedAt = performance.now();
+    this.#liveness.observe(others, repliedAt);
+    for (const worker of this.#liveness.deadAt(repliedAt)) this.#beginToReap(worker);
     this.#takeOver(others);
-    const living = workers.filter(({ reaped }) => !reaped).map(({ incarnation }) => incarnation);
-    this.#watchesOrphans = isAmong(orphanObservers, living, owner.incarnation);
+    const living = this.#liveness.likelyAliveAt(repliedAt);
+    this.#watchesOrphans = isAmong(orphanObservers, living, own);
     this.#cleaning.wake();
-    if (!isAmong(observers, living, owner.incarnation)) return standbyPeriodMs;
-    const untilDeath = Math.max(0, this.#liveness.nextDeath() - performance.now());
-    return Math.min(this.#liveness.periodMs, this.#options.ttlMs / 6, untilDeath);
+    if (!isAmong(observers, living, own)) return standbyPeriodMs;
+    const next = Math.min(repliedAt + this.#liveness.periodMs, this.#liveness.nextDeath(repliedAt));
+    return Math.max(0, next - performance.now());
   }
 
+  /** Nobody waits for it: one whose row is locked must keep neither the others back nor the next read. */
+  #beginToReap(worker: ObservedWorker): void {
+    const { incarnation } = worker;
+    if (this.#reaping.has(incarnation)) return;
+    const reaped = this.#reap(worker).finally(() => this.#reaping.delete(incarnation));
+    this.#reaping.set(incarnation, reaped);
+  }
+
+  /** Never rejects. One that fails is tried again at the next observation. */
   async #reap(worker: ObservedWorker): Promise<void> {
     const { incarnation: self } = this.#options;
     if (!self.mayAct()) return;
     const { name, incarnation, counter } = worker;
-    if ((await self.store.reapWorker(incarnation, counter)) !== 'reaped') return;
-    self.log.warn({ dead: name, deadIncarnation: incarnation }, 'a worker has gone missing');
+    const fields = { dead: name, deadIncarnation: incarnation };
+    try {
+      if ((await self.store.reapWorker(incarnation, counter)) !== 'reaped') return;
+    } catch (error) {
+      self.log.error({ err: error, ...fields }, 'a worker that has gone missing could not be declared dead');
+      return;
+    }
+    self.log.warn(fields, 'a worker has gone missing');
     this.#dead.set(incarnation, { name, incarnation });
+    this.#cleaning.wake();
   }
 
   /** Whoever reaps cleans up at once; everybody else when that has not come to its end one observation later. */
@@ -112,7 +128,7 @@ export class Recovering {
   }
 
   async #cleanUp(): Promise<number> {
-    const { incarnation, ttlMs } = this.#options;
+    const { incarnation } = this.#options;
     if (!this.#selfIsClean) await this.cleanUpForSelf();
     for (const [key, owner] of this.#dead) {
       this.#dead.delete(key);
@@ -120,7 +136,7 @@ export class Recovering {
         incarnation.log.info({ owner: ownerText(owner) }, 'cleaned up after a dead worker');
       }
     }
-    if (this.#watchesOrphans) await reconcileOrphanLocks(incarnation, this.#sightings, ttlMs);
+    if (this.#watchesOrphans) await reconcileOrphanLocks(incarnation, this.#sightings);
     else this.#sightings.clear();
     return Infinity;
   }

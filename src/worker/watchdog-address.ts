@@ -18,6 +18,9 @@ export function newWatchdogAddress(platform: NodeJS.Platform = process.platform)
   return path.length <= longestPath ? path : join('/tmp', name, 'watchdog');
 }
 
+/** Where the environment that a child is started with has the mark. */
+export const watchdogVariable = 'HOLDFAST_WATCHDOG';
+
 /** The same as a word of a command line. */
 export function watchdogMark(address: string): string {
   return address.replace('\0', '@');

@@ -91,13 +91,10 @@ export function workerParts(
 }
 
 /** `soleName`: whoever had the name before is dead, as the operator says. */
-export function recoveringFor(
-  incarnation: Incarnation,
-  { ttlMs, soleName }: { ttlMs: number; soleName: boolean },
-): Recovering {
+export function recoveringFor(incarnation: Incarnation, { soleName }: { soleName: boolean }): Recovering {
   const here = processIdentity();
   const isDead = async (worker: NamedWorker): Promise<boolean> => soleName || provablyDead(worker, here);
-  return new Recovering({ incarnation, ttlMs, isDead });
+  return new Recovering({ incarnation, isDead });
 }
 
 export interface WritingParts extends Pick<

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -8,6 +9,7 @@ import type { Holdfast, Task } from '../../src/index.js';
 import type { Started } from './run-holdfast.js';
 import { createHoldfast } from '../../src/index.js';
 import { assertNothingLeft } from '../helpers/assert-nothing-left.js';
+import { processLives } from '../helpers/process-lives.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { startHoldfast, taskFile } from './run-holdfast.js';
@@ -42,8 +44,8 @@ afterEach(async () => {
     await assertNothingLeft(place);
   } finally {
     await dropNamespace(namespace);
+    await rm(folder, { recursive: true });
   }
-  await rm(folder, { recursive: true });
 });
 
 async function startWorker(name: string, ...flags: string[]): Promise<Started> {
@@ -79,13 +81,16 @@ async function inState(id: string, state: Task['state'], limitMs = 30_000): Prom
 }
 
 async function kill(worker: Started): Promise<number> {
+  // Not until its output has ended too: a child that outlives it has that as well.
+  const exited = once(worker.child, 'exit');
   worker.child.kill('SIGKILL');
-  await worker.ended;
+  await exited;
   return performance.now();
 }
 
 describe('a worker that is killed', () => {
-  test.each([0, 200])('and comes back under its name after %d ms holds nothing any more', async (ms) => {
+  const moments = [0, 200, ttlMs - 1_000, ttlMs + 1_000];
+  test.each(moments)('and comes back under its name after %d ms holds nothing any more', async (ms) => {
     const first = await startWorker('w');
     const { held, behind } = await holdAndWait();
     await kill(first);
@@ -97,16 +102,60 @@ describe('a worker that is killed', () => {
     expect((await hf.workers.list()).workers).toHaveLength(1);
   });
 
-  test('leaves nothing for longer than its TTL and one observation, while another lives', async () => {
+  test('leaves nothing for longer than its TTL and one observation, while others live, which settle once', async () => {
     const first = await startWorker('w');
     const { held, behind } = await holdAndWait();
-    await startWorker('other');
+    await Promise.all([startWorker('other'), startWorker('third')]);
     const killed = await kill(first);
     await inState(behind, 'completed');
     expect(performance.now() - killed).toBeLessThan(ttlMs + observationMs);
-    expect(await hf.tasks.get(held)).toMatchObject({ state: 'failed', crashes: 1 });
-    await waitUntil(async () => (await hf.workers.list()).workers.length === 1, 'its row to go');
+    const task = await hf.tasks.get(held);
+    expect(task).toMatchObject({ state: 'failed', crashes: 1, attempts: [{ outcome: 'lost' }] });
+    await waitUntil(async () => (await hf.workers.list()).workers.length === 2, 'its row to go');
   });
+
+  test('is cleaned up by another where the one that began to was killed in the middle', async () => {
+    const first = await startWorker('w');
+    const { held, behind } = await holdAndWait();
+    const sweeper = await startWorker('sweeper');
+    await kill(first);
+    await whileRowIsLocked(held, async () => {
+      const isReaped = async (): Promise<boolean> => {
+        return (await hf.workers.list()).workers.some(({ name, online }) => name === 'w' && !online);
+      };
+      await waitUntil(isReaped, 'it is declared dead', 15_000);
+      await kill(sweeper);
+    });
+    expect(await hf.tasks.get(held)).toMatchObject({ state: 'running' });
+    await startWorker('sweeper');
+    await inState(behind, 'completed');
+    const task = await hf.tasks.get(held);
+    expect(task).toMatchObject({ state: 'failed', crashes: 1, attempts: [{ outcome: 'lost' }] });
+  });
+
+  test.runIf(process.platform === 'linux').each(['writes on', 'is frozen'])(
+    'and whose child %s is followed by a successor at once, and nothing is written after that',
+    async (how) => {
+      const first = await startWorker('w', '--isolation', 'child');
+      const file = join(folder, 'written');
+      const { id } = await hf.dispatch('test.spin', { file }, { exclusive: ['R'] });
+      await waitUntil(() => existsSync(file), 'the child writes');
+      const child = onlyChildOf(first);
+      if (how === 'is frozen') process.kill(child, 'SIGSTOP');
+      await kill(first);
+      await startWorker('w');
+      const { size } = await stat(file);
+      expect(await hf.tasks.get(id)).toMatchObject({ state: 'failed', error: { code: 'WorkerLost' } });
+      expect(processLives(child)).toBe(false);
+      const { id: behind } = await hf.dispatch(
+        'test.touch',
+        { file: join(folder, 't') },
+        { exclusive: ['R'] },
+      );
+      await inState(behind, 'completed');
+      expect((await stat(file)).size).toBe(size);
+    },
+  );
 
   test('and whose row was deleted is an orphan, which goes after a TTL of observation', async () => {
     const first = await startWorker('w');
@@ -138,7 +187,36 @@ describe('a worker that is frozen', () => {
     await writeFile(letGo, '');
     await inState(later, 'completed');
   });
+
+  test('is followed at once by one that has the name for itself', async () => {
+    const first = await startWorker('w');
+    const { held, behind } = await holdAndWait();
+    first.child.kill('SIGSTOP');
+    await startWorker('w', '--sole-name');
+    expect(await hf.tasks.get(held)).toMatchObject({ state: 'failed', error: { code: 'WorkerLost' } });
+    await inState(behind, 'completed');
+    first.child.kill('SIGCONT');
+    expect((await first.ended).status).not.toBe(0);
+  });
 });
+
+function onlyChildOf({ child: { pid } }: Started): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  expect(children).toHaveLength(1);
+  return Number(children[0]);
+}
+
+async function whileRowIsLocked(id: string, work: () => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: sharedPostgresUrl() });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(`SELECT FROM "${namespace}".tasks WHERE id = $1 FOR UPDATE`, [id]);
+    await work();
+  } finally {
+    await client.end();
+  }
+}
 
 async function deleteWorkerRow(incarnation: string): Promise<void> {
   const client = new pg.Client({ connectionString: sharedPostgresUrl() });

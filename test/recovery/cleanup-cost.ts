@@ -4,6 +4,7 @@ import type { EnteringHold } from '../../src/locks/lock-table.js';
 import type { Owner } from '../../src/owner.js';
 import type { Place } from '../worker/place.js';
 import { laneText } from '../../src/lane.js';
+import { ownerText } from '../../src/owner.js';
 import { cleanupLocksForWorker } from '../../src/recovery/cleanup-locks-for-worker.js';
 import { reconcileOrphanLocks } from '../../src/recovery/reconcile-orphan-locks.js';
 import { releaseStaleLocksForSelf } from '../../src/recovery/release-stale-locks-for-self.js';
@@ -65,10 +66,10 @@ async function costsOfCleanUp(place: Place, redis: Redis): Promise<Record<string
   await deadOwner(place, 'silent');
   await count('a predecessor', () => releaseStaleLocksForSelf(place, successor, isDead));
   await count('a new name', () => releaseStaleLocksForSelf(place, { ...successor, name: 'new' }, isDead));
-  await deadOwner(place, 'gone');
-  const sightings = new Map<string, number>();
-  await reconcileOrphanLocks(place, sightings, 60_000);
-  await count('an orphan', () => reconcileOrphanLocks(place, sightings, 0));
+  const orphan = await deadOwner(place, 'gone');
+  // Seen for long enough.
+  const sightings = new Map([[ownerText(orphan), -Infinity]]);
+  await count('an orphan', () => reconcileOrphanLocks(place, sightings));
   return costs;
 }
 

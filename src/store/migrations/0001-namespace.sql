@@ -1,10 +1,12 @@
--- One row a namespace: the committed epoch with the server it was built on, and the lock table in use.
+-- One row a namespace: the committed epoch with the server it was built on, the lock table in use, and the longest TTL
+-- that any worker had: so long may one whose row was deleted go on.
 CREATE TABLE holdfast.namespace (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   epoch bigint CHECK (epoch >= 1),
   identity text,
   table_kind text,
   table_address text,
+  longest_ttl_ms integer NOT NULL DEFAULT 0,
   CONSTRAINT epoch_has_identity CHECK ((epoch IS NULL) = (identity IS NULL)),
   CONSTRAINT table_has_address CHECK ((table_kind IS NULL) = (table_address IS NULL))
 );

@@ -1,8 +1,8 @@
 -- Marks a worker dead for good: with a counter only where that is still its counter. FOR UPDATE waits for the claims,
 -- finishes and give-backs of the worker that are under way (an UPDATE alone would pass them by), and they wait for this;
--- so does a beat, which then changes nothing.
+-- so does a beat, which then changes nothing. Who keeps the row locked delays nothing else (G5).
 CREATE FUNCTION holdfast.reap_worker(worker bigint, counter bigint) RETURNS text
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s'
 AS $$
 DECLARE
   known record;
@@ -50,9 +50,10 @@ $$;
 -- Settles one running task of a worker that was reaped or has no row, by its policy. Returns the next entry where it
 -- was given back, also to be rolled back; 0 where it failed, is canceled, or was an ad-hoc lock and is gone; NULL where
 -- the task is not that worker's any more. Nobody knows whether its handler had begun, so it is rolled back where it can be.
+-- Who keeps the row locked keeps the other tasks of the worker back for a second at most (G5).
 CREATE FUNCTION holdfast.settle_lost_task(worker bigint, id uuid, entry integer) RETURNS integer
 LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '1s'
 SET plan_cache_mode = force_custom_plan SET jit = off SET enable_seqscan = off
 AS $$
 DECLARE

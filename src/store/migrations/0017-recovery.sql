@@ -2,6 +2,7 @@
 -- under which it goes on, 0 where it is over, -1 where its task is not settled yet, -2 where the task went on with a
 -- later entry, so that only the hold itself can tell whether it is the one that went on. A task that waits with the very
 -- entry was claimed in the lock table only, and is given back at its place. Nothing is returned while the worker lives.
+-- A row that somebody else has locked is not settled yet: who keeps one locked must not keep the others back (G5).
 CREATE FUNCTION holdfast.settle_lost_holds(worker bigint, ids uuid[], entries integer[])
 RETURNS TABLE (ordinal integer, next_entry integer)
 LANGUAGE plpgsql
@@ -19,7 +20,7 @@ BEGIN
   END IF;
   paused_queues := holdfast.hold_pauses();
   FOR lost IN
-    SELECT u.ordinal::integer AS ordinal, u.entry AS held, t.version, t.state, t.entry, t.worker, t.queue
+    SELECT u.ordinal::integer AS ordinal, u.id, u.entry AS held, t.version, t.state, t.entry, t.worker, t.queue
     FROM (
       SELECT * FROM unnest(settle_lost_holds.ids, settle_lost_holds.entries) WITH ORDINALITY AS u (id, entry, ordinal)
       ORDER BY u.id
@@ -28,12 +29,16 @@ BEGIN
       SELECT t.ctid AS version, t.state, t.entry, t.worker, t.queue FROM holdfast.tasks t
       WHERE t.id = u.id AND t.entry >= u.entry AND t.requester IS NULL
         AND t.state IN ('waiting', 'running', 'canceling', 'rolling_back')
-      FOR NO KEY UPDATE
+      FOR NO KEY UPDATE SKIP LOCKED
     ) t ON true
   LOOP
     ordinal := lost.ordinal;
     next_entry := CASE
-      WHEN lost.version IS NULL THEN 0
+      WHEN lost.version IS NULL THEN -EXISTS (
+        SELECT FROM holdfast.tasks t
+        WHERE t.id = lost.id AND t.entry >= lost.held AND t.requester IS NULL
+          AND t.state IN ('waiting', 'running', 'canceling', 'rolling_back')
+      )::integer
       WHEN lost.entry = lost.held AND lost.worker IS NOT NULL THEN -1
       WHEN lost.state = 'waiting' AND lost.queue = ANY (paused_queues) THEN 0
       WHEN lost.entry = lost.held THEN lost.entry + 1

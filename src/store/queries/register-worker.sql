@@ -1,3 +1,6 @@
+WITH longest AS (
+  UPDATE holdfast.namespace n SET longest_ttl_ms = $6::integer WHERE n.longest_ttl_ms < $6::integer
+)
 INSERT INTO holdfast.workers
   (name, kind, host, pid, identity, ttl_ms, concurrency, queues, names, versions)
 VALUES
