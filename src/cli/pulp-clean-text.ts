@@ -29,7 +29,10 @@ export function cleanTable(result: CleanResult): string {
   return rows.length === 0 ? 'Nothing to clean.\n' : textTable(headings, rows);
 }
 
-function rowsOf({ dryRun }: CleanResult): (cleanup: OwnerCleanup & { refused?: string[] }) => string[][] {
+function rowsOf({
+  dryRun,
+  scan,
+}: CleanResult): (cleanup: OwnerCleanup & { refused?: string[] }) => string[][] {
   const would = dryRun ? 'would be ' : '';
   return (cleanup) => {
     const rows = [
@@ -43,9 +46,15 @@ function rowsOf({ dryRun }: CleanResult): (cleanup: OwnerCleanup & { refused?: s
       ...(cleanup.error === null ? [] : [['', `failed: ${cleanup.error}`]]),
     ];
     const liveness = cleanup.liveness ?? '';
-    const all = rows.length === 0 ? [['', 'holds nothing']] : rows;
+    const all = rows.length === 0 ? [['', nothingText(cleanup, scan)]] : rows;
     return all.map((row, at) => [...(at === 0 ? [cleanup.owner, liveness] : ['', '']), ...row]);
   };
+}
+
+/** Of an owner that nothing was found of. */
+function nothingText(cleanup: OwnerCleanup, { state }: ScanReport): string {
+  if (isUnknown(cleanup)) return 'unknown: no process of this name, and no lock listed for it';
+  return state === 'done' ? 'holds nothing' : 'no lock listed for it';
 }
 
 function predecessorRows({ predecessor }: CleanResult): string[][] {
@@ -60,14 +69,19 @@ export function cleanNotes({ dryRun, owners, spared, scan, foreign, predecessor 
   const changes = owners.some(({ released, gone, retaken, unlisted }) => {
     return unlisted || released.length + gone.length + retaken.length > 0;
   });
-  const again = owners.filter(({ retry }) => retry).map(({ owner }) => owner);
+  const again = owners.filter(({ retry, spared }) => retry && !spared).map(({ owner }) => owner);
+  const live = owners.filter((cleanup) => cleanup.spared && cleanup.liveness === 'live');
+  const withoutLocks = owners.filter(heldNothing).map(({ owner }) => owner);
+  const unknown = owners.filter(isUnknown).map(({ owner }) => owner);
   return [
     ...spared.map(({ owner, liveness }) => `${owner} is ${liveness}, and left alone: see --owner.\n`),
     scanNote(scan),
     foreignNote(foreign),
-    scan.state === 'not-allowed' && owners.some(heldNothing)
-      ? 'Of who holds nothing, locks may be in no registry: --allow-scan finds them.\n'
-      : '',
+    ...live.map(({ owner }) => liveNote(owner)),
+    unknown.length === 0 ? '' : `Unknown, perhaps misspelt: ${unknown.join(', ')}\n`,
+    scan.state !== 'not-allowed' || predecessor !== undefined || withoutLocks.length === 0
+      ? ''
+      : `No lock is listed for ${withoutLocks.join(', ')}. Older workers kept no list: --allow-scan looks for such locks.\n`,
     again.length === 0 ? '' : `Not done, try again later: ${again.join(', ')}\n`,
     dryRun && owners.length === 0 ? predecessorNote(predecessor) : '',
     dryRun && changes ? 'Nothing was changed: with --yes it will be.\n' : '',
@@ -77,6 +91,21 @@ export function cleanNotes({ dryRun, owners, spared, scan, foreign, predecessor 
 function heldNothing({ spared, error, released, gone, retaken, unexpected }: OwnerCleanup): boolean {
   return (
     !spared && error === null && released.length + gone.length + retaken.length + unexpected.length === 0
+  );
+}
+
+/** Nothing is known of such a name: there is no process, no lock, and no entry in the list of owners. */
+function isUnknown(cleanup: OwnerCleanup): boolean {
+  const { liveness, done, unlisted } = cleanup;
+  return liveness === 'orphan' && done && !unlisted && heldNothing(cleanup);
+}
+
+/** To try again would change nothing as long as it lives. */
+function liveNote(owner: string): string {
+  const name = shellWord(owner);
+  return (
+    `${owner} is live, and keeps its locks. What an earlier process left under its name: ` +
+    `holdfast pulp clean --owner ${name} --predecessor\n`
   );
 }
 

@@ -58,7 +58,7 @@ describe('wrong usage', () => {
       /^InvalidTask: The task file \/nonexistent\.js cannot be/,
     ],
     [['tasks', 'retry'], /^InvalidTask: Give the ids of tasks, or --state/],
-    [['tasks', 'retry', 'x', '--state', 'failed'], /^InvalidTask: Give the ids of tasks, or --state/],
+    [['tasks', 'retry', 'x', '--state', 'failed'], /^InvalidTask: Both ids and --state were given/],
     [['tasks', 'retry', 'x', '--name', 'y'], /^InvalidTask: --name and --limit go with --state/],
     [['worker'], /required option '--tasks <file\.\.\.>' not specified/],
     [['worker', '--tasks', 'f', '--concurrency', '0'], /--concurrency must be an integer, 1 … 10000/],

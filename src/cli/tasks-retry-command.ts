@@ -27,7 +27,12 @@ export function tasksRetryCommand(): Command {
     );
   return onInvocation<Flags>(command, async ({ args: ids, flags, global }) => {
     const { state, ...others } = flags;
-    if (ids.length > 0 === (state !== undefined)) {
+    if (ids.length > 0 && state !== undefined) {
+      throw new InvalidTask(
+        'Both ids and --state were given: give the ids, or --state for all that are in it.',
+      );
+    }
+    if (ids.length === 0 && state === undefined) {
       throw new InvalidTask('Give the ids of tasks, or --state for all that are in it.');
     }
     if (state === undefined && Object.keys(others).length > 0) {

@@ -88,7 +88,9 @@ describe('releasing it', () => {
     await test.takes('reader', { shared: ['s'] });
     await test.takes(name, { task: left, exclusive: ['a', 'b'], shared: ['s'] });
     const cleanup = await releasePredecessorLocks(await test.open(), name, [lockOf('a'), lockOf('s')]);
-    expect(cleanup).toMatchObject({ released: [lockOf('a'), lockOf('s')], refused: [], done: true });
+    expect(cleanup).toMatchObject({
+      ...{ liveness: 'live', released: [lockOf('a'), lockOf('s')], refused: [], done: true },
+    });
     expect(await test.everything()).toEqual({
       'pulp:active_owners': [name, 'reader'],
       [`pulp:owner_locks:${name}`]: [lockOf('b'), lockOf('c'), `task:${left}`, `task:${own}`].sort(),

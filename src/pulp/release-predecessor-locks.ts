@@ -1,3 +1,4 @@
+import { livenessOf } from './liveness.js';
 import { releaseEach } from './lock-pages.js';
 import type { Pulp } from './open-pulp.js';
 import { addFindings, failedCleanup, newCleanup, type OwnerCleanup } from './owner-cleanup.js';
@@ -19,6 +20,7 @@ export async function releasePredecessorLocks(
 ): Promise<PredecessorCleanup> {
   const cleanup = newCleanup(owner);
   try {
+    cleanup.liveness = livenessOf(await pulp.database.processes(owner));
     const left = new Set((await findPredecessorLocks(pulp, owner)).map(({ key }) => key));
     const refused = named.filter((key) => !left.has(key));
     const locks = named.filter((key) => left.has(key));

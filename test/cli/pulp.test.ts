@@ -123,18 +123,30 @@ describe('clean', () => {
   it('takes a late owner only by its name, and a live one never', async () => {
     await fleet();
     expect(await run('clean', '--owner', 'late', '--yes')).toMatchObject({ status: 0 });
-    const { status, stdout } = await run('clean', '--owner', 'live', '--owner', 'orphan', '--yes');
+    const { status, stdout, stderr } = await run('clean', '--owner', 'live', '--owner', 'orphan', '--yes');
     expect(status).toBe(1);
     expect(stdout).toMatch(/^live +live +left alone$/m);
+    expect(stderr).toMatch(/^live is live, .* holdfast pulp clean --owner live --predecessor$/m);
+    expect(stderr).not.toMatch(/again later/);
     expect((await test.redis.smembers('pulp:active_owners')).sort()).toEqual(['live', 'missing']);
     expect(await test.redis.get('pulp:resource_lock:live')).toBe('live');
+  });
+
+  it('says of a name that nothing is known of it', async () => {
+    await fleet();
+    const { status, stdout, stderr } = await run('clean', '--owner', 'orphann', '--owner', 'orphan');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^orphann +orphan +unknown: no process of this name, and no lock listed for it$/m);
+    expect(stderr).toMatch(/^Unknown, perhaps misspelt: orphann$/m);
   });
 
   it('finds locks in no registry with --allow-scan, and tells when another scan is allowed', async () => {
     await test.takesUnregistered('old', { exclusive: ['a'] });
     await test.redis.set('task:foreign', 'hello');
     expect(await json('clean', '--yes')).toMatchObject({ owners: [], scan: { state: 'not-allowed' } });
-    expect((await run('clean', '--owner', 'old')).stderr).toMatch(/in no registry: --allow-scan finds them/);
+    expect((await run('clean', '--owner', 'old')).stderr).toMatch(
+      /^No lock is listed for old\. .*--allow-scan looks for such locks\.$/m,
+    );
     expect(await json('clean', '--allow-scan')).toMatchObject({ owners: [{ owner: 'old' }] });
     expect(await json('clean', '--allow-scan', '--yes')).toMatchObject({
       owners: [{ owner: 'old', released: ['pulp:resource_lock:a'], done: true }],
@@ -170,13 +182,16 @@ describe('clean', () => {
     const args = [...line.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(([, quoted, plain = '']) =>
       quoted === undefined ? plain : quoted.replaceAll("'\\''", "'"),
     );
-    expect(await holdfast([...args, ...place()])).toMatchObject({ status: 0 });
+    const released = await holdfast([...args, ...place()]);
+    expect(released).toMatchObject({ status: 0, stderr: '' });
+    expect(released.stdout).toMatch(/^1@pod's +live +pulp:resource_lock:a 'b' +released$/m);
     expect(await test.everything()).toEqual(kept);
     const lock = ['--lock', 'pulp:resource_lock:c'];
     const refused = await run('clean', '--owner', "1@pod's", '--predecessor', ...lock, '--yes');
     expect(refused).toMatchObject({
       status: 1,
       stdout: expect.stringContaining("not a predecessor's") as unknown,
+      stderr: '',
     });
     expect(await test.everything()).toEqual(kept);
   });

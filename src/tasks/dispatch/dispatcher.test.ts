@@ -27,3 +27,10 @@ it.each([
     code: 'InvalidTask',
   });
 });
+
+it('dispatch knows its own options beside those of handlers', async () => {
+  const misspelt = dispatcher.dispatch('x', null, { imediate: true, deferred: true } as never);
+  await expect(misspelt).rejects.toThrow('takes no option "imediate". Did you mean "immediate"?');
+  const unknown = dispatcher.dispatch('x', null, { grouping: 'k' } as never);
+  await expect(unknown).rejects.toThrow(/It takes exclusive, .*, immediate, deferred, tx\.$/);
+});

@@ -63,8 +63,10 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
     requireOptions(given, 'dispatch');
     const { tx, immediate: _immediate, deferred: _deferred, ...options } = given;
     checkTransaction(tx);
+    const from = { loaded: ports.loaded, parent: null, alsoTakes: ['immediate', 'deferred', 'tx'] };
+    // First: where one option is misspelt, another one may only seem not to go with the rest.
+    const prepared = await prepareTask(target, payload, options, from);
     const when = checkImmediate(given);
-    const prepared = await prepareTask(target, payload, options, { loaded: ports.loaded, parent: null });
     const running = await runNow(ports, prepared, target, when);
     if (running !== null) return running;
     const [task] = await insert([prepared], tx);

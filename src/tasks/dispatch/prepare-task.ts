@@ -35,18 +35,19 @@ const handlerDispatchOptions = [
 /**
  * The row of a task that is to be dispatched, with an id made here: inserting it again after a lost reply is
  * harmless. The payload is stored as given and must parse where the definition is at hand. Throws InvalidTask or
- * PayloadTooLarge. Pure but for the id, so a child process can prepare what its parent inserts.
+ * PayloadTooLarge. Pure but for the id, so a child process can prepare what its parent inserts. `alsoTakes` names the
+ * options that the caller has taken out, for the message about an unknown one.
  */
 export async function prepareTask(
   target: TaskDefinition | string,
   payload: unknown,
   options: HandlerDispatchOptions,
-  from: { loaded: LoadedDefinitions; parent: string | null },
+  from: { loaded: LoadedDefinitions; parent: string | null; alsoTakes?: readonly string[] },
 ): Promise<PreparedTask> {
   const definition = typeof target === 'string' ? (from.loaded.get(target) ?? null) : target;
   const name = nameOf(target);
   const what = `Task ${JSON.stringify(name)}`;
-  refuseUnknownOptions(options, handlerDispatchOptions, `${what}: dispatch`);
+  refuseUnknownOptions(options, [...handlerDispatchOptions, ...(from.alsoTakes ?? [])], `${what}: dispatch`);
   const given: unknown = payload === undefined ? null : payload;
   const text = storableJson(given, `${what}: payload`);
   const task: NewTask = {

@@ -32,6 +32,26 @@ test('a circle that closes later is found', async () => {
   });
 });
 
+test('the resource is named where it is known', async () => {
+  await table.beginEpoch('1', 1);
+  await table.openEpoch('1');
+  await table.listOwner('1', { name: 'w', incarnation: '1' });
+  const hold = {
+    task: 'task',
+    entry: 1,
+    lane: 'lane',
+    priority: 0,
+    place: '1',
+    exclusive: ['r'],
+    shared: [],
+  };
+  await table.enterNow('1', { name: 'w', incarnation: '1' }, [hold]);
+  const ports = reading(() => ({ ...heldFor(null), state: 'waiting', exclusive: ['r'] }));
+  await expect(refuseDeadlock(ports, wait, new AbortController().signal)).rejects.toThrow(
+    'Task task would wait for lock, which waits for resource "r" and so for task task itself',
+  );
+});
+
 test('what is found once and not again is none', async () => {
   const over = new AbortController();
   const ports = reading((looked) => {

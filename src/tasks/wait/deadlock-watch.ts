@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WaitGraphPorts } from './wait-graph.js';
+import type { Circle, WaitGraphPorts } from './wait-graph.js';
 import { WouldDeadlock } from '../../errors.js';
 import { waitsForHandler } from './wait-graph.js';
 
@@ -25,9 +25,11 @@ export async function refuseDeadlock(
 ): Promise<void> {
   let pauseMs = shortestPauseMs;
   while (!signal.aborted) {
-    if (await isCircle(ports, waiter, asker)) {
+    const circle = await circleOf(ports, waiter, asker);
+    if (circle !== null) {
+      const why = circle.resource === null ? '' : `resource ${JSON.stringify(circle.resource)} and so for `;
       throw new WouldDeadlock(
-        `Task ${asker} would wait for ${waiter}, which waits for task ${asker} itself, directly or through others.`,
+        `Task ${asker} would wait for ${waiter}, which waits for ${why}task ${asker} itself, directly or through others.`,
       );
     }
     await delay(pauseMs, undefined, { signal }).catch(() => {});
@@ -36,10 +38,10 @@ export async function refuseDeadlock(
 }
 
 /** The reads are not of one moment, and a circle stays: only what is found twice is one. An outage finds nothing. */
-async function isCircle(ports: WaitGraphPorts, waiter: string, asker: string): Promise<boolean> {
+async function circleOf(ports: WaitGraphPorts, waiter: string, asker: string): Promise<Circle | null> {
   try {
     return (await waitsForHandler(ports, waiter, asker)) && (await waitsForHandler(ports, waiter, asker));
   } catch {
-    return false;
+    return null;
   }
 }

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { EnteringHold, LockTable } from '../../locks/lock-table.js';
 import type { WaitEdges } from '../../store/store.js';
 import { createMemoryLockTable } from '../../locks/memory/memory-lock-table.js';
-import { waitsForHandler } from './wait-graph.js';
+import { type Circle, waitsForHandler } from './wait-graph.js';
 
 const owner = { name: 'w', incarnation: '1' };
 
@@ -40,7 +40,11 @@ async function queues(id: string, wanted: Wanted): Promise<void> {
   expect(answers).toEqual([{ status: 'entered', granted: false }]);
 }
 
-function waitsForAsker(waiter: string): Promise<boolean> {
+async function waitsForAsker(waiter: string): Promise<boolean> {
+  return (await circle(waiter)) !== null;
+}
+
+function circle(waiter: string): Promise<Circle | null> {
   const store = {
     readNamespace: () => Promise.reject(new Error('not asked for')),
     waitEdges: async (ids: string[]) => ids.flatMap((id) => rows.get(id) ?? []),
@@ -83,4 +87,14 @@ test('what has not been admitted yet will come in behind all others', async () =
   row('elsewhere', 'waiting', { shared: ['r'] });
   expect(await waitsForAsker('new')).toBe(true);
   expect(await waitsForAsker('elsewhere')).toBe(false);
+});
+
+test('the first resource in the circle is told', async () => {
+  await holds('asker', { exclusive: ['q'] });
+  await holds('other', { exclusive: ['p'] });
+  await queues('first', { exclusive: ['q', 'r'] });
+  await queues('second', { exclusive: ['p', 'r'] });
+  expect(await circle('first')).toEqual({ resource: 'q' });
+  expect(await circle('second')).toEqual({ resource: 'r' });
+  expect(await circle('asker')).toEqual({ resource: null });
 });
