@@ -187,7 +187,7 @@ function foresee(model: Model, { kind }: Step, worker: string, number: number): 
       return model.state === 'none' ? null : { before: model.state, after: model.state };
     case 'reap':
       model.reaped.add(worker);
-      return 'reaped';
+      return reaped ? 'already' : 'reaped';
     case 'settle':
       if (!reaped || !mine || model.state !== 'running') return 'refused';
       become('none');
