@@ -59,7 +59,7 @@ async function outcomesOf(
  * The later entry of a task that was given back, where its hold was to go on under that. A retry has another place,
  * and what lacked resources has others: then the old hold is over, and admission enters another one.
  */
-async function entryThatWentOn(recovery: Recovery, task: string): Promise<number | 'over'> {
+export async function entryThatWentOn(recovery: Recovery, task: string): Promise<number | 'over'> {
   const { store, table } = recovery;
   const [row, hold] = await Promise.all([
     store.getTask(task),

@@ -1,9 +1,12 @@
 import type { Database } from './database.js';
+import type { LostWorkers } from './lost-workers.js';
+import type { Run } from './run.js';
 import type { Store } from './store.js';
 import { checkNamespace } from '../namespace.js';
 import { admissionPass } from './admission-pass.js';
 import { migrate, pendingMigrations } from './migrate.js';
 import { admissionNeeded } from './queries/admission-needed.js';
+import { auditTasks } from './queries/audit-tasks.js';
 import { beat } from './queries/beat.js';
 import { cancelTask } from './queries/cancel-task.js';
 import { checkLockTable, claimLockTable } from './queries/claim-lock-table.js';
@@ -97,6 +100,13 @@ export function createStore(database: Database, namespace: string): Store {
     servingWorkers: () => servingWorkers(run),
     removeWorker: (incarnation) => removeWorker(run, incarnation),
 
+    ...lostWorkers(run),
+    ...auditTasks(run),
+  };
+}
+
+function lostWorkers(run: Run): LostWorkers {
+  return {
     observeWorkers: () => observeWorkers(run),
     workersNamed: (name) => workersNamed(run, name),
     workersAmong: (incarnations) => workersAmong(run, incarnations),
