@@ -3,6 +3,7 @@ import type { AcquireOptions, AdHocLock } from './api/ad-hoc-lock.js';
 import type { ConnectionOptions } from './configuration.js';
 import type { Worker, WorkerOptions } from './holdfast/worker.js';
 import type { Logger } from './log.js';
+import type { AuditOptions, AuditReport } from './recovery/audit-locks.js';
 import type { Resources } from './resources.js';
 import type { TaskDefinition } from './tasks/definition.js';
 import type { Dispatch, DispatchMany, DispatchOptions } from './tasks/dispatch/dispatch-signature.js';
@@ -91,6 +92,11 @@ export interface Holdfast {
     list(options?: LockListOptions): Promise<LockPage>;
     /** Who may hold, in order of name and incarnation. */
     owners(options?: PageOptions): Promise<OwnerPage>;
+    /**
+     * Looks for what is left behind: locks, queues and lanes that lead to no hold, holds that lead to no task, tasks without
+     * a hold. Takes a second or three where it finds something, to tell it from what is on its way. Throws InvalidTask.
+     */
+    audit(options?: AuditOptions): Promise<AuditReport>;
   };
   /** A worker in this process; it starts with `run`. Throws InvalidTask or NotConfigured for malformed options. */
   createWorker(options?: WorkerOptions): Worker;

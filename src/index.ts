@@ -35,6 +35,8 @@ export type { PausedQueueView, QueuePage } from './tasks/reading/list-paused-que
 export type { WorkerPage, WorkerView } from './tasks/reading/list-workers.js';
 export type { Lock, LockListOptions, LockPage } from './tasks/reading/list-locks.js';
 export type { LockOwner, OwnerPage } from './tasks/reading/list-owners.js';
+export type { AuditOptions, AuditReport } from './recovery/audit-locks.js';
+export type { Finding, FindingKind } from './recovery/audit-finding.js';
 export type { PageOptions } from './tasks/reading/page-options.js';
 
 export type { Duration } from './durations.js';

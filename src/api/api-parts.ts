@@ -61,7 +61,7 @@ export function apiParts(incarnation: Incarnation, definitions: LoadedDefinition
   return {
     ...{ ...writing, incarnation, admission, attempts, claiming, comparing, discarding, inserts, locks },
     recovering: recoveringFor(incarnation, { soleName: false }),
-    ...{ listening: null, childrenIfAny: () => null },
+    ...{ listening: null, auditing: null, childrenIfAny: () => null },
   };
 }
 

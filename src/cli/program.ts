@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { demoCommand } from './demo-command.js';
+import { doctorCommand } from './doctor-command.js';
 import { dispatchCommand } from './dispatch-command.js';
 import { addGlobalOptions } from './global-options.js';
 import { locksCommand } from './locks-command.js';
@@ -43,6 +44,7 @@ function commands(): Command[] {
     locksCommand(),
     workersCommand(),
     pulpCommand(),
+    doctorCommand(),
   ];
 }
 

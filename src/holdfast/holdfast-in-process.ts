@@ -11,6 +11,7 @@ import { ApiOwner } from '../api/api-owner.js';
 import { defaultWorkerName } from '../configuration.js';
 import { Unavailable } from '../errors.js';
 import { currentHandler } from '../handler-context.js';
+import { auditLocks } from '../recovery/audit-locks.js';
 import { cancelTask } from '../tasks/cancel-task.js';
 import { pauseQueue, resumeQueue } from '../tasks/pause-queue.js';
 import { retryingTasks } from '../tasks/retry-tasks.js';
@@ -86,6 +87,7 @@ export class HoldfastInProcess implements Holdfast {
       acquire: (resources, options) => this.#api.acquire(resources, options),
       list: async (options) => listLocks(await this.#withTable(), options),
       owners: async (options) => listOwners(await this.#withTable(), options),
+      audit: async (options) => auditLocks({ ...(await this.#withTable()), log }, options),
     };
   }
 

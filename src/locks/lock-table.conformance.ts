@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { describeAuditing } from './conformance/auditing.conformance.js';
 import { describeBuilding } from './conformance/building.conformance.js';
 import { describeClaiming } from './conformance/claiming.conformance.js';
 import { describeEnteringNow } from './conformance/entering-now.conformance.js';
@@ -41,5 +42,6 @@ export function describeLockTable(name: string, open: OpenTable): void {
     describeLooking(open);
     describeNames(open);
     describeWaking(open);
+    describeAuditing(open);
   });
 }

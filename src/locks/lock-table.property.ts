@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { OpenLockTable } from './conformance/harness.conformance.js';
 import { brokenInvariants } from './invariants.js';
 import { EpochRefused, type ClaimAnswer, type LockTable } from './lock-table.js';
+import { faultsTold } from './property/look.property.js';
 import { lanes, operations, owners, type Operation } from './property/operations.property.js';
 import { resolve, type Step, type Story } from './property/resolve.property.js';
 import type { TableDump } from './table-dump.js';
@@ -58,6 +59,7 @@ async function agree({ a, b }: TablePair, story: Story, step: Step): Promise<unk
   const after = await a.dump(story.epoch);
   expect(await b.dump(story.epoch)).toEqual(after);
   expect(brokenInvariants(after)).toEqual([]);
+  expect(faultsTold(answer)).toEqual([]);
   for (const fence of fencesDrawn(answer)) {
     expect(fence > story.lastFence).toBe(true);
     story.lastFence = fence;

@@ -1,13 +1,14 @@
 import type { Owner } from '../owner.js';
 import type { Mode, Resources } from '../resources.js';
 import type { HoldName } from './hold-text.js';
+import type { TableAudit } from './table-audit.js';
 
 /**
  * The port of the lock table. README.md beside this file gives the protocol; memory/ is its executable
  * specification. Every operation takes the epoch that its caller works in and throws EpochRefused, having done
  * nothing, unless that epoch is open on this very server.
  */
-export interface LockTable {
+export interface LockTable extends TableAudit {
   readonly kind: 'redis' | 'memory';
   /** Where it is, without secrets: recorded in the namespace, so that two processes cannot use two tables. */
   readonly address: string;

@@ -102,7 +102,7 @@ async function entryThatWentOn(
   return entry;
 }
 
-async function entryByRowAndHold(recovery: Recovery, task: string): Promise<number | 'over'> {
+export async function entryByRowAndHold(recovery: Recovery, task: string): Promise<number | 'over'> {
   const { store, table } = recovery;
   const [row, hold] = await Promise.all([
     store.getTask(task),

@@ -6,6 +6,7 @@ import { checkNamespace } from '../namespace.js';
 import { admissionPass } from './admission-pass.js';
 import { migrate, pendingMigrations } from './migrate.js';
 import { admissionNeeded } from './queries/admission-needed.js';
+import { auditTasks } from './queries/audit-tasks.js';
 import { beat } from './queries/beat.js';
 import { cancelTask } from './queries/cancel-task.js';
 import { checkLockTable, claimLockTable } from './queries/claim-lock-table.js';
@@ -100,6 +101,7 @@ export function createStore(database: Database, namespace: string): Store {
     servingWorkers: () => servingWorkers(run),
     removeWorker: (incarnation) => removeWorker(run, incarnation),
     ...lostWorkers(run),
+    ...auditTasks(run),
   };
 }
 

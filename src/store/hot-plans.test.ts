@@ -113,6 +113,12 @@ describe('with a million tasks', () => {
       return tasks.slice(-batch);
     }
 
+    test('a page of an audit', async () => {
+      const [from] = tasksOf('admitted', 0);
+      await expectCheap(4_000, () => store.unsettledTasks({ after: from?.task ?? null, limit: 100 }));
+      await expectCheap(1_000, () => store.auditedTasks([from?.task ?? '']));
+    });
+
     test('admissionNeeded', async () => {
       await expectCheap(600, () => store.admissionNeeded(epoch));
       await expectCheap(600, () => store.admissionNeeded('1000000'));

@@ -3,6 +3,7 @@ import { openPgliteStore, openPostgresStore, type OpenStore } from '../../test/s
 import { adHocLocksConformance } from './ad-hoc-locks.conformance.js';
 import { adHocLocksProperty } from './ad-hoc-locks.property.js';
 import { admissionConformance } from './admission.conformance.js';
+import { auditingConformance } from './auditing.conformance.js';
 import { attemptsConformance } from './attempts.conformance.js';
 import { cancelingConformance } from './canceling.conformance.js';
 import { claimsConformance } from './claims.conformance.js';
@@ -39,6 +40,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   rollingBackConformance(open);
   unclaimedRollbacksConformance(open);
   pausingConformance(open);
+  auditingConformance(open);
   workersConformance(open);
   lostWorkersConformance(open);
   constraintsConformance(open);

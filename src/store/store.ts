@@ -1,4 +1,5 @@
 import type { Owner } from '../owner.js';
+import type { AuditedTasks } from './audited-tasks.js';
 import type { AttemptRecord, StoredRollback } from './attempt-record.js';
 import type { Queryable } from './database.js';
 import type { Finish, FinishOutcome } from './finish.js';
@@ -11,7 +12,7 @@ import type { NewWorker, ServedByWorker, WorkerRow } from './worker-row.js';
  * What the store answers and changes: one method a query, each one round trip unless it says otherwise.
  * README.md beside this file tells the rules. Durations in milliseconds, 64-bit numbers as decimal strings.
  */
-export interface Store extends LostWorkers {
+export interface Store extends LostWorkers, AuditedTasks {
   readonly namespace: string;
 
   // Schema

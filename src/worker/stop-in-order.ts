@@ -76,12 +76,9 @@ async function endsWithin(ended: Promise<void>, limitMs: number): Promise<boolea
 
 /** Stops every loop; bounded in time. */
 export async function stopParts(parts: WorkerParts): Promise<void> {
-  const { claiming, admission, finishing, givingBack, discarding, releasing, progress, recovering } = parts;
-  await Promise.all(
-    [claiming, admission, finishing, givingBack, discarding, releasing, progress, recovering].map(
-      async (one) => one?.stop(),
-    ),
-  );
+  const { claiming, admission, finishing, givingBack, discarding, releasing, progress } = parts;
+  const loops = [claiming, admission, finishing, givingBack, discarding, releasing, progress];
+  await Promise.all([...loops, parts.recovering, parts.auditing].map(async (one) => one?.stop()));
 }
 
 async function drain(parts: WorkerParts, limitMs: number): Promise<boolean> {

@@ -8,6 +8,7 @@ import type { Incarnation } from './incarnation.js';
 import type { CheckedWorkerOptions, WorkerOptions } from './worker-options.js';
 import { AdmissionLoop } from './admission.js';
 import { Attempts } from './attempts.js';
+import { Auditing } from './auditing.js';
 import { createChildPool } from './child-pool.js';
 import { Claiming } from './claiming.js';
 import { ComparingWithMemory } from './comparing-with-memory.js';
@@ -39,6 +40,8 @@ export interface WorkerParts {
   discarding: Discarding | null;
   comparing: ComparingWithMemory;
   recovering: Recovering;
+  /** null where nobody audits by itself. */
+  auditing: Auditing | null;
   progress: ProgressWriting;
   /** null where nothing was given to listen with. */
   listening: DispatchListening | null;
@@ -86,6 +89,7 @@ export function workerParts(
   return {
     ...{ ...writing, incarnation, admission, claiming, attempts, listening, comparing, recovering },
     discarding: null,
+    auditing: new Auditing({ incarnation }),
     childrenIfAny: children.ifAny,
   };
 }

@@ -156,6 +156,7 @@ class Worker implements WorkerProcess {
       part.start();
     }
     listening?.start();
+    parts.auditing?.start();
   }
 
   /** G1: its tasks stop first, children included; the stores are not touched any more. */

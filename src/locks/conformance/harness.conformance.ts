@@ -21,8 +21,17 @@ export interface OpenLockTable {
   forgeIdentity(): Promise<void>;
   /** Sets the status of a hold back to `entering`, as a call leaves it that died before its last write. */
   forgeEntering(epoch: string, task: string): Promise<void>;
+  /** Deletes one key, as nothing that is sound does: the hold of a task, a lock or a queue, a registry, a ready list. */
+  forgeLoss(epoch: string, loss: Loss): Promise<void>;
   close(): Promise<void>;
 }
+
+export type Loss =
+  | { hold: string }
+  | { lock: string }
+  | { queue: string }
+  | { ready: string }
+  | { registry: Owner };
 
 export type OpenTable = (options: { promotionLimit?: number }) => Promise<OpenLockTable>;
 

@@ -63,6 +63,6 @@ function firstOf<T extends Waiter | string>(items: Iterable<T>, count: number): 
   return first;
 }
 
-function timestamp(milliseconds: number): string {
+export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

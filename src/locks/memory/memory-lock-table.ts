@@ -6,6 +6,7 @@ import { checkHold, checkMove } from '../check-hold.js';
 import { countResources } from '../chunks.js';
 import { holdsOfTexts, holdText, type HoldName } from '../hold-text.js';
 import type * as port from '../lock-table.js';
+import type * as audit from '../table-audit.js';
 import type { TableDump } from '../table-dump.js';
 import { inCalls } from './batches.js';
 import { buildingCall, openCall, type Call } from './call.js';
@@ -14,10 +15,13 @@ import { dumpState } from './dump-state.js';
 import { enterNow } from './enter-now.js';
 import { enter } from './enter.js';
 import { beginEpoch, enterBuilding, openEpoch, readEpoch } from './epochs.js';
+import { examineHolds } from './examine-holds.js';
+import { findFaults, mendFaults } from './faults.js';
+import { findAllNames, findLanes } from './find-names.js';
 import { findOwners, readRegistry } from './find-owners.js';
 import { inspectHold, inspectLock } from './inspect.js';
 import { move } from './move.js';
-import { listOwner, unlistOwner } from './owner-writes.js';
+import { listOwner, registerHold, unlistOwner } from './owner-writes.js';
 import { workOffMarks } from './promote.js';
 import { release } from './release.js';
 import { TaskListeners } from './task-listeners.js';
@@ -60,6 +64,7 @@ class InMemory implements MemoryLockTable {
   readonly #waiting: WaitingProcesses;
   readonly #settled = new TaskListeners();
   readonly #canceling = new TaskListeners();
+  readonly #turns = new Map<string, number>();
   #stopped = false;
 
   constructor({ promotionLimit = defaultPromotionLimit, now = Date.now }: MemoryLockTableOptions) {
@@ -165,6 +170,40 @@ class InMemory implements MemoryLockTable {
 
   async inspectHold(epoch: string, task: string): Promise<port.HoldView | null> {
     return this.#inCall(epoch, ({ space }) => inspectHold(space, task));
+  }
+
+  async findNames(
+    epoch: string,
+    { of }: { of: 'lanes' | 'all'; cursor: string | null },
+  ): Promise<audit.NamePage> {
+    const space = this.#do((state) => state.keyspaces.get(epoch));
+    if (space === undefined) return { names: [], next: null };
+    return { names: of === 'lanes' ? findLanes(space) : findAllNames(space), next: null };
+  }
+
+  async examineHolds(epoch: string, tasks: string[]): Promise<audit.ExaminedHold[]> {
+    return this.#batch(epoch, tasks, noWeight, examineHolds);
+  }
+
+  async findFaults(epoch: string, of: audit.FaultPlace): Promise<audit.FaultPage> {
+    return this.#inCall(epoch, ({ space }) => ({ faults: findFaults(space, of), next: null }));
+  }
+
+  async mendFaults(epoch: string, faults: audit.TableFault[]): Promise<audit.MendAnswer[]> {
+    return this.#batch(epoch, faults, noWeight, mendFaults);
+  }
+
+  async registerHolds(epoch: string, holds: port.OwnedHold[]): Promise<audit.RegisterAnswer[]> {
+    return this.#batch(epoch, holds, noWeight, (call, some) => some.map((one) => registerHold(call, one)));
+  }
+
+  async takeTurn(turn: string, _taker: string, forMs: number): Promise<boolean> {
+    return this.#do(() => {
+      const now = performance.now();
+      if ((this.#turns.get(turn) ?? 0) > now) return false;
+      this.#turns.set(turn, now + forMs);
+      return true;
+    });
   }
 
   async wakeAdmission(): Promise<void> {

@@ -1,4 +1,7 @@
 import { fenceText } from '../../fence.js';
+import { ownerText } from '../../owner.js';
+import type { OwnedHold } from '../lock-table.js';
+import type { RegisterAnswer } from '../table-audit.js';
 import { compareBytes } from './bytes.js';
 import type { Call } from './call.js';
 import { willWrite } from './hold-writes.js';
@@ -38,4 +41,15 @@ export function unlistOwner(call: Call, owner: string): 'unlisted' | 'still-hold
   willWrite(call);
   call.space.owners.delete(owner);
   return 'unlisted';
+}
+
+/** As two writes: an owner whose registry names a hold is listed. */
+export function registerHold(call: Call, { task, entry, owner }: OwnedHold): RegisterAnswer {
+  const hold = call.space.holds.get(task);
+  if (hold === undefined) return 'gone';
+  const text = ownerText(owner);
+  if (hold.entry !== entry || hold.owner !== text) return 'stale';
+  listOwner(call, text);
+  addToRegistry(call, text, task);
+  return 'registered';
 }

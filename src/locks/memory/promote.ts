@@ -60,7 +60,7 @@ function takeFor(call: Call, resource: string, head: Waiter, hold: Hold): void {
 }
 
 /** The hold that a waiter stands for. A waiter that a died call left behind stands for none. */
-function trueHold(space: Keyspace, resource: string, head: Waiter): Hold | undefined {
+export function trueHold(space: Keyspace, resource: string, head: Waiter): Hold | undefined {
   const hold = space.holds.get(head.task);
   if (hold === undefined || hold.owner !== null || hold.order !== head.order) return undefined;
   return isListed(hold[head.mode], resource) ? hold : undefined;

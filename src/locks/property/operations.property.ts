@@ -45,6 +45,7 @@ export type HoldOperation =
   | { do: 'newEpoch' };
 
 export type OtherOperation =
+  | { do: 'mend'; picks: Pick[] }
   | { do: 'continuePromotions' }
   | { do: 'listOwner'; owner: number }
   | { do: 'unlistOwner'; owner: number }
@@ -115,6 +116,7 @@ const changes: [number, fc.Arbitrary<Operation>][] = [
   [1, fc.constant({ do: 'repeatMove' as const })],
   [8, fc.record({ do: fc.constant('release' as const), picks, ofAll: rarely })],
   [3, fc.record({ do: fc.constant('takeOut' as const), picks })],
+  [1, fc.record({ do: fc.constant('mend' as const), picks })],
   [1, fc.constant({ do: 'continuePromotions' as const })],
   [2, fc.record({ do: fc.constant('listOwner' as const), owner })],
   [2, fc.record({ do: fc.constant('unlistOwner' as const), owner })],

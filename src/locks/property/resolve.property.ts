@@ -1,6 +1,7 @@
 import { parseOwner, type Owner } from '../../owner.js';
 import type { EnteringHold, LockTable } from '../lock-table.js';
 import type { HoldDump, TableDump } from '../table-dump.js';
+import { look } from './look.property.js';
 import {
   lanes,
   owners,
@@ -98,8 +99,22 @@ function isOfHolds(operation: Operation): operation is HoldOperation {
   return ofHolds.has(operation.do);
 }
 
-function resolveOther(operation: OtherOperation, { epoch }: Story): Step {
+function resolveOther(operation: OtherOperation, { epoch, before }: Story): Step {
   switch (operation.do) {
+    case 'mend': {
+      // Nothing of a sound table is a fault, whoever says so.
+      const faults = before.queues.flatMap(({ resource, waiters }) =>
+        waiters.map(({ task, mode }) => {
+          const member = (mode === 'exclusive' ? 'x' : 's') + task;
+          return { place: 'queue' as const, name: resource, member, task, stalled: false };
+        }),
+      );
+      const holds = pickedOwned(operation.picks, before.holds);
+      return async (table) => [
+        await table.mendFaults(epoch, faults),
+        await table.registerHolds(epoch, holds),
+      ];
+    }
     case 'continuePromotions':
       return (table) => table.continuePromotions(epoch);
     case 'wakeAdmission':
@@ -127,10 +142,7 @@ function resolveOther(operation: OtherOperation, { epoch }: Story): Step {
     }
     case 'look':
     default:
-      return async (table) => ({
-        locks: await table.inspectLocks(epoch, resources, operation.waitersEach),
-        holds: await Promise.all(tasks.map((task) => table.inspectHold(epoch, task))),
-      });
+      return (table) => look(table, epoch, operation.waitersEach);
   }
 }
 

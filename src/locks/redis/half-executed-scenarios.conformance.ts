@@ -8,7 +8,11 @@ export interface Scenario {
   /** How many waiters a call promotes. */
   promotionLimit?: number;
   /** Brings the table to where the call starts. */
-  setUp: (table: LockTable, forgeEntering: (task: string) => Promise<void>) => Promise<unknown>;
+  setUp: (
+    table: LockTable,
+    forgeEntering: (task: string) => Promise<void>,
+    forgeLost: (task: string) => Promise<void>,
+  ) => Promise<unknown>;
   step: (table: LockTable) => Promise<unknown>;
   /** What the script's header names. Afterwards the table is as if the call had lived. Default: the call again. */
   repair?: (table: LockTable) => Promise<unknown>;
@@ -255,9 +259,50 @@ const others: Scenario[] = [
   { script: 'wake', name: 'admission', setUp: async () => {}, step: (table) => table.wakeAdmission() },
 ];
 
+const auditing: Scenario[] = [
+  {
+    script: 'mend-faults',
+    name: 'a queue, a lane and waits without holds',
+    setUp: async (table, _, forgeLost) => {
+      await oneOwnedRestQueued(table);
+      await enter(table, hold('t6', { place: '6', lane: otherLane }));
+      for (const task of ['t4', 't6']) await forgeLost(task);
+    },
+    step: async (table) => {
+      const places = [
+        { place: 'queue', name: 'a' },
+        { place: 'ready', name: otherLane },
+        { place: 'waits', name: 't4' },
+      ] as const;
+      const pages = await Promise.all(
+        places.map((each) => table.findFaults(epoch, { ...each, cursor: null })),
+      );
+      await table.mendFaults(
+        epoch,
+        pages.flatMap(({ faults }) => faults),
+      );
+      // A lane that a death left listed is unlisted by its next claim.
+      await table.claim(epoch, { owner: bob, lanes: [otherLane], limit: 0, lanesVersion: null });
+    },
+  },
+  {
+    script: 'register-holds',
+    name: 'a hold that is registered already',
+    setUp: oneOwnedRestQueued,
+    step: (table) => table.registerHolds(epoch, owned('t1')),
+  },
+];
+
 /** A call that dies promotes fewer than its budget, so the repaired table may be further than a clean run. */
 async function drainMarks(table: LockTable): Promise<void> {
   while ((await table.continuePromotions(epoch)) > 0);
 }
 
-export const scenarios: Scenario[] = [...entering, ...running, ...ending, ...rebuilding, ...others];
+export const scenarios: Scenario[] = [
+  ...entering,
+  ...running,
+  ...ending,
+  ...rebuilding,
+  ...others,
+  ...auditing,
+];

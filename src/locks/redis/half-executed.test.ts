@@ -50,7 +50,11 @@ async function setUp({ living }: Pair, scenario: Scenario): Promise<void> {
   await living.table.beginEpoch(epoch, 1);
   await living.table.openEpoch(epoch);
   for (const owner of [ada, bob]) await living.table.listOwner(epoch, owner);
-  await scenario.setUp(living.table, (task) => living.forgeEntering(epoch, task));
+  await scenario.setUp(
+    living.table,
+    (task) => living.forgeEntering(epoch, task),
+    (task) => living.forgeLoss(epoch, { hold: task }),
+  );
 }
 
 /** Runs the call up to that write. Whether it died: it lives when it has fewer writes. */

@@ -14,6 +14,11 @@ export function admissionWakeKey(namespace: string): string {
   return `{${namespace}}:wake`;
 }
 
+/** Who has a turn: the key expires with it. */
+export function turnKey(namespace: string, turn: string): string {
+  return `{${namespace}}:turn:${turn}`;
+}
+
 /** The channel that tells which tasks have settled. */
 export function settledChannel(namespace: string): string {
   return `{${namespace}}:settled`;

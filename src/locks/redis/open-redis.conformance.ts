@@ -1,6 +1,8 @@
 import { Redis } from 'ioredis';
 import { uniqueNamespace } from '../../../test/helpers/servers.js';
+import type { Loss } from '../conformance/harness.conformance.js';
 import type { OpenLockTable } from '../lock-table.conformance.js';
+import { ownerText } from '../../owner.js';
 import { silentLogger } from '../../log.js';
 import { Connection } from './connection.js';
 import { dumpRedis } from './dump-redis.conformance.js';
@@ -32,6 +34,9 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTab
     forgeEntering: async (epoch, task) => {
       await redis.hset(`${keyspacePrefix(namespace, epoch)}${keyNames.HOLD}${task}`, 'status', 'entering');
     },
+    forgeLoss: async (epoch, loss) => {
+      await redis.del(keyspacePrefix(namespace, epoch) + lostKey(loss));
+    },
     clear: () => removeKeys(redis, namespace),
     close: async () => {
       await table.stop();
@@ -39,6 +44,14 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTab
       redis.disconnect();
     },
   };
+}
+
+function lostKey(loss: Loss): string {
+  if ('hold' in loss) return keyNames.HOLD + loss.hold;
+  if ('lock' in loss) return keyNames.LOCK + loss.lock;
+  if ('queue' in loss) return keyNames.QUEUE + loss.queue;
+  if ('ready' in loss) return keyNames.READY + loss.ready;
+  return keyNames.REGISTRY + ownerText(loss.registry);
 }
 
 /** A plain connection to the server of the namespace. A test may take that server away. */

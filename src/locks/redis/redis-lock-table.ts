@@ -7,10 +7,13 @@ import { checkHold, checkMove } from '../check-hold.js';
 import { countResources } from '../chunks.js';
 import { holdsOfTexts, holdText, type HoldName } from '../hold-text.js';
 import type * as port from '../lock-table.js';
+import type * as audit from '../table-audit.js';
 import { checkServer } from './check-server.js';
 import { claimInCalls } from './claim-in-calls.js';
+import { findLanes, scanNames } from './find-names.js';
 import { findOwners } from './find-owners.js';
 import { inCalls } from './in-calls.js';
+import { turnKey } from './keys.js';
 import { readRegistry } from './read-registry.js';
 import { openConnections, type TableConnections, type TableSettings } from './table-connections.js';
 import { scriptSource } from './script-source.js';
@@ -21,6 +24,7 @@ import { enterBuilding } from './scripts/enter-building.js';
 import { enterNow } from './scripts/enter-now.js';
 import { enter } from './scripts/enter.js';
 import { beginEpoch, openEpoch, readEpoch } from './scripts/epochs.js';
+import { examineHolds, findFaults, mendFaults, registerHolds } from './scripts/faults.js';
 import { inspectHold } from './scripts/inspect-hold.js';
 import { inspectLocks } from './scripts/inspect-locks.js';
 import { move } from './scripts/move.js';
@@ -198,6 +202,42 @@ class RedisLockTable implements port.LockTable {
 
   async inspectHold(epoch: string, task: string): Promise<port.HoldView | null> {
     return this.#run(inspectHold, epoch, { task });
+  }
+
+  async findNames(
+    epoch: string,
+    { of, cursor }: { of: 'lanes' | 'all'; cursor: string | null },
+  ): Promise<audit.NamePage> {
+    const { main } = this.#opened();
+    const { namespace } = this.#settings;
+    return of === 'lanes' ? findLanes(main, namespace, epoch) : scanNames(main, namespace, epoch, cursor);
+  }
+
+  async examineHolds(epoch: string, tasks: string[]): Promise<audit.ExaminedHold[]> {
+    return this.#batch(tasks, noWeight, (some) => this.#run(examineHolds, epoch, { tasks: some }));
+  }
+
+  async findFaults(
+    epoch: string,
+    of: audit.FaultPlace & { cursor: string | null },
+  ): Promise<audit.FaultPage> {
+    return this.#run(findFaults, epoch, of);
+  }
+
+  async mendFaults(epoch: string, faults: audit.TableFault[]): Promise<audit.MendAnswer[]> {
+    return this.#batch(faults, noWeight, (some, promotionLimit) =>
+      this.#run(mendFaults, epoch, { promotionLimit, faults: some }),
+    );
+  }
+
+  async registerHolds(epoch: string, holds: port.OwnedHold[]): Promise<audit.RegisterAnswer[]> {
+    return this.#batch(holds, noWeight, (some) => this.#run(registerHolds, epoch, { holds: some }));
+  }
+
+  async takeTurn(turn: string, taker: string, forMs: number): Promise<boolean> {
+    const key = turnKey(this.#settings.namespace, turn);
+    const taken = await this.#opened().main.sendOrUnavailable('SET', [key, taker, 'NX', 'PX', forMs]);
+    return taken === 'OK';
   }
 
   async wakeAdmission(): Promise<void> {
