@@ -258,7 +258,7 @@ describe('a worker', { timeout: 90_000 }, () => {
   it('refuses options that it does not take, and what it cannot run', async () => {
     const hf = await open({});
     expect(() => hf.createWorker({ concurency: 3 } as object)).toThrow('Did you mean "concurrency"?');
-    expect(() => hf.createWorker({ soleName: 'yes' } as object)).toThrow(InvalidTask);
+    expect(() => hf.createWorker({ identity: {} } as object)).toThrow(InvalidTask);
     expect(() => hf.createWorker({ isolation: 'child' })).toThrow(NotConfigured);
     await expect(hf.createWorker().run()).rejects.toThrow('needs definitions');
     await expect(hf.createWorker({ taskFiles: ['/nowhere.js'] }).run()).rejects.toThrow('/nowhere.js');
