@@ -81,7 +81,7 @@ describe('a claim', () => {
 
   test('waits for the reaping of its worker, and is answered reaped', async () => {
     await other.query('BEGIN');
-    await other.query(`SELECT ${inSchema('reap_worker')}($1)`, [worker]);
+    await other.query(`SELECT ${inSchema('reap_worker')}($1, NULL)`, [worker]);
     const claiming = claim();
     await untilCallsWait(watch, inSchema('claim_tasks'));
     await other.query('COMMIT');

@@ -68,7 +68,7 @@ describe('an insert of what runs', () => {
   });
 
   test('waits for the reaping of its worker, and is refused', async () => {
-    expect(await insertBehind('reap_worker($1)', [insert.worker])).toEqual({ status: 'reaped' });
+    expect(await insertBehind('reap_worker($1, NULL)', [insert.worker])).toEqual({ status: 'reaped' });
     expect(await opened.store.getTask(insert.task.id)).toBeNull();
   });
 

@@ -246,9 +246,11 @@ function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
     case 'resume':
       expected.paused = false;
       return undefined;
-    case 'reap':
+    case 'reap': {
+      const already = expected.reaped.has(worker);
       expected.reaped.add(worker);
-      return 'reaped';
+      return already ? 'already' : 'reaped';
+    }
     case 'settle':
       return model.settle(expected, task, worker, entry);
     case 'progress':
