@@ -14,7 +14,7 @@ import { Loop } from './loop.js';
 import { servedLanes } from './served-lanes.js';
 
 /** How often the store is asked whether admission has work, in milliseconds, where nothing wakes it. */
-const pollMs = 1_500;
+const pollMs = 1_700;
 
 /**
  * While another process has the lock of admission. That one goes on while it finds tasks; but what this one was

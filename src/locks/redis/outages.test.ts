@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
-import { afterEach, describe, expect, test } from 'vitest';
-import { sharedRedisUrl, uniqueNamespace } from '../../../test/helpers/servers.js';
-import { startRedis } from '../../../test/helpers/redis-server.js';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { uniqueNamespace } from '../../../test/helpers/servers.js';
+import { type RedisServer, startRedis } from '../../../test/helpers/redis-server.js';
 import { startProxy, type TcpProxy } from '../../../test/helpers/tcp-proxy.js';
 import { waitUntil } from '../../../test/helpers/wait-until.js';
 import { Unavailable } from '../../errors.js';
@@ -14,14 +14,23 @@ const limitMs = 300;
 const never = new AbortController().signal;
 const closing: (() => Promise<unknown>)[] = [];
 
+/** Of its own: on a shared one, the clients of other tests would be taken for those of these. */
+let ownServer: RedisServer;
+
+beforeAll(async () => {
+  ownServer = await startRedis();
+});
+
+afterAll(() => ownServer.stop());
+
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
 /** A table behind a network that can be cut, and the same table seen directly. */
 async function behindProxy(): Promise<{ far: LockTable; near: OpenRedisTable; proxy: TcpProxy }> {
-  const proxy = await startProxy(sharedRedisUrl());
-  const near = await openRedis({ url: sharedRedisUrl() });
+  const proxy = await startProxy(ownServer.url);
+  const near = await openRedis({ url: ownServer.url });
   const far = createRedisLockTable({ url: proxy.url, namespace: near.namespace, commandLimitMs: limitMs });
   await far.start();
   closing.push(
@@ -63,7 +72,7 @@ describe('when Redis cannot be reached', () => {
   });
 
   test('start does not wait for a server that never answers', async () => {
-    const proxy = await startProxy(sharedRedisUrl());
+    const proxy = await startProxy(ownServer.url);
     closing.push(() => proxy.stop());
     proxy.silence();
     const table = createRedisLockTable({
@@ -77,7 +86,7 @@ describe('when Redis cannot be reached', () => {
   });
 
   test('before start and after stop every operation is unavailable, and hints do nothing', async () => {
-    const table = createRedisLockTable({ url: sharedRedisUrl(), namespace: uniqueNamespace() });
+    const table = createRedisLockTable({ url: ownServer.url, namespace: uniqueNamespace() });
     for (const act of [async () => {}, () => table.stop(), () => table.stop()]) {
       await act();
       await expect(table.readEpoch()).rejects.toThrow(Unavailable);
@@ -262,7 +271,6 @@ describe('waiting for wake-ups through an outage', () => {
   });
 });
 
-/** Other tests share the server: only lists of this file's lane and namespace are counted by their own clients. */
 async function blockedClients(redis: Redis): Promise<number> {
   return (await clients(redis)).filter((line) => / cmd=blpop /.test(line) && / flags=\S*b/.test(line)).length;
 }
