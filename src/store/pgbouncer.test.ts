@@ -1,20 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPgBouncer, type PgBouncer } from '../../test/helpers/pgbouncer.js';
-import { sharedPostgresUrl } from '../../test/helpers/servers.js';
+import { dropNamespace, sharedPostgresUrl, uniqueNamespace } from '../../test/helpers/servers.js';
 import { openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
 import { claimOne, insertOne, mustGet, newTask, openEpoch, register } from '../../test/store/rows.js';
+import { createStore } from './create-store.js';
+import { migrationFiles } from './migration-files.js';
 
 describe('through PgBouncer in transaction mode', () => {
   let pgbouncer: PgBouncer;
   let opened: OpenStore;
   beforeAll(async () => {
     pgbouncer = await startPgBouncer(sharedPostgresUrl());
-    // Migrates as well.
     opened = await openPostgresStore(pgbouncer.url);
   });
   afterAll(async () => {
     await opened?.close();
     await pgbouncer?.stop();
+  });
+
+  test('the schema is made', async () => {
+    const namespace = uniqueNamespace();
+    try {
+      const { applied } = await createStore(opened.database, namespace).migrate();
+      expect(applied).toEqual(migrationFiles().map(({ name }) => name));
+    } finally {
+      await dropNamespace(namespace);
+    }
   });
 
   test('a dispatch in a transaction of the caller appears when it commits, and never when it does not', async () => {

@@ -20,7 +20,19 @@ export function uniqueNamespace(): string {
 
 /** Removes what a test's namespace left on the shared servers: its schema and its keys. */
 export async function dropNamespace(namespace: string): Promise<void> {
-  await Promise.all([dropSchema(sharedPostgresUrl(), namespace), dropKeys(sharedRedisUrl(), namespace)]);
+  await Promise.all([dropSchema(sharedPostgresUrl(), namespace), dropKeys(namespace)]);
+}
+
+/** Removes the keys of a test's namespace from the shared Redis. */
+export async function dropKeys(namespace: string): Promise<void> {
+  const redis = new Redis(sharedRedisUrl());
+  try {
+    for await (const keys of redis.scanStream({ match: `{${namespace}}:*`, count: 1_000 })) {
+      if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
+    }
+  } finally {
+    redis.disconnect();
+  }
 }
 
 async function dropSchema(url: string, namespace: string): Promise<void> {
@@ -30,16 +42,5 @@ async function dropSchema(url: string, namespace: string): Promise<void> {
     await client.query(`DROP SCHEMA IF EXISTS "${namespace}" CASCADE`);
   } finally {
     await client.end();
-  }
-}
-
-async function dropKeys(url: string, namespace: string): Promise<void> {
-  const redis = new Redis(url);
-  try {
-    for await (const keys of redis.scanStream({ match: `{${namespace}}:*`, count: 1_000 })) {
-      if ((keys as string[]).length > 0) await redis.unlink(keys as string[]);
-    }
-  } finally {
-    redis.disconnect();
   }
 }

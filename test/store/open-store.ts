@@ -3,7 +3,8 @@ import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/create-store.js';
 import { createPostgresDatabase } from '../../src/store/postgres-database.js';
 import { borrowNamespace } from './shared-pglite.js';
-import { dropNamespace, sharedPostgresUrl, uniqueNamespace } from '../helpers/servers.js';
+import { sharedPostgresUrl } from '../helpers/servers.js';
+import { borrowServerNamespace } from './shared-postgres.js';
 
 /** A migrated store in a namespace of its own, and the database below it. */
 export interface OpenStore {
@@ -15,13 +16,13 @@ export interface OpenStore {
 
 export async function openPostgresStore(url: string = sharedPostgresUrl()): Promise<OpenStore> {
   const database = createPostgresDatabase({ connection: url });
-  const namespace = uniqueNamespace();
+  const { namespace, giveBack } = await borrowServerNamespace();
   const opened = await open(database, namespace);
   return {
     ...opened,
     close: async () => {
       await database.close();
-      await dropNamespace(namespace);
+      await giveBack();
     },
   };
 }

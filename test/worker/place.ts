@@ -14,8 +14,9 @@ import { findOrOpenEpoch } from '../../src/recovery/open-epoch.js';
 import { createPostgresDatabase } from '../../src/store/postgres-database.js';
 import { createStore } from '../../src/store/create-store.js';
 import { createDispatcher } from '../../src/tasks/dispatch/dispatcher.js';
-import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
+import { sharedPostgresUrl, sharedRedisUrl } from '../helpers/servers.js';
 import { borrowNamespace } from '../store/shared-pglite.js';
+import { borrowServerNamespace } from '../store/shared-postgres.js';
 import { collectingLogger } from './collecting-logger.js';
 
 /** Both stores, migrated, with a namespace of its own. */
@@ -46,7 +47,7 @@ export interface ServerUrls {
 
 /** On the shared Redis and PostgreSQL, or through whatever stands before them. */
 export async function serverPlace(urls: ServerUrls = {}): Promise<Place> {
-  const namespace = uniqueNamespace();
+  const { namespace, giveBack } = await borrowServerNamespace();
   const postgresUrl = urls.postgresUrl ?? sharedPostgresUrl();
   const database = createPostgresDatabase({ connection: postgresUrl });
   const table = createRedisLockTable({ url: urls.redisUrl ?? sharedRedisUrl(), namespace });
@@ -55,7 +56,7 @@ export async function serverPlace(urls: ServerUrls = {}): Promise<Place> {
     connection: sharedPostgresUrl(),
     namespace,
   });
-  place.onClose(() => dropNamespace(namespace));
+  place.onClose(giveBack);
   return place;
 }
 
