@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestPulp } from '../pulp/test-pulp.js';
-import { type Ended, holdfast, holdfastJson } from './run-holdfast.js';
+import type { Ended } from './run-holdfast.js';
+import { holdfastHere, holdfastJsonHere } from './run-here.js';
 
 let test: TestPulp;
 beforeAll(async () => {
@@ -10,8 +11,8 @@ afterEach(() => test.empty());
 afterAll(() => test.stop());
 
 const place = (): string[] => ['--redis', test.server.url, '--database', test.databaseUrl];
-const run = (...args: string[]): Promise<Ended> => holdfast(['pulp', ...args, ...place()]);
-const json = (...args: string[]): Promise<unknown> => holdfastJson(['pulp', ...args, ...place()]);
+const run = (...args: string[]): Promise<Ended> => holdfastHere(['pulp', ...args, ...place()]);
+const json = (...args: string[]): Promise<unknown> => holdfastJsonHere(['pulp', ...args, ...place()]);
 
 /** One owner of each kind, with a lock of a resource of its own and one that all share. */
 async function fleet(): Promise<void> {
@@ -48,7 +49,13 @@ describe('inspect', () => {
 
   it('looks at Redis alone where it is given no database, and calls nobody dead', async () => {
     await fleet();
-    const inspection = await holdfastJson(['pulp', 'inspect', '--redis', test.server.url, '--allow-scan']);
+    const inspection = await holdfastJsonHere([
+      'pulp',
+      'inspect',
+      '--redis',
+      test.server.url,
+      '--allow-scan',
+    ]);
     const { owners, scan } = inspection as { owners: { liveness: string; stale: boolean }[]; scan: unknown };
     expect(owners.map(({ liveness, stale }) => ({ liveness, stale }))).toEqual(
       Array.from({ length: 4 }, () => ({ liveness: 'unknown', stale: false })),
@@ -182,7 +189,7 @@ describe('clean', () => {
     const args = [...line.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(([, quoted, plain = '']) =>
       quoted === undefined ? plain : quoted.replaceAll("'\\''", "'"),
     );
-    const released = await holdfast([...args, ...place()]);
+    const released = await holdfastHere([...args, ...place()]);
     expect(released).toMatchObject({ status: 0, stderr: '' });
     expect(released.stdout).toMatch(/^1@pod's +live +pulp:resource_lock:a 'b' +released$/m);
     expect(await test.everything()).toEqual(kept);
@@ -205,7 +212,7 @@ describe('clean', () => {
     try {
       const url = test.databaseUrl.replace('postgres@', `${role}@`);
       const args = ['pulp', 'clean', '--yes', '--allow-scan', '--redis', test.server.url, '--database', url];
-      expect(await holdfast(args)).toMatchObject({ status: 0 });
+      expect(await holdfastHere(args)).toMatchObject({ status: 0 });
     } finally {
       await test.client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }
@@ -224,7 +231,7 @@ describe('wrong usage', () => {
     [['clean', '--owner', 'x', '--predecessor', '--yes'], /^InvalidTask: Name each lock/],
     [['clean', '--lock', 'x'], /^InvalidTask: --lock goes with --predecessor/],
   ])('%j exits 2', async (args, text) => {
-    const { status, stdout, stderr } = await holdfast(['pulp', ...args]);
+    const { status, stdout, stderr } = await holdfastHere(['pulp', ...args]);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(text);
   });
@@ -246,5 +253,5 @@ describe('wrong usage', () => {
 
 it('exits 3 where a server cannot be reached', async () => {
   const args = ['pulp', 'clean', '--redis', 'redis://127.0.0.1:1', '--database', test.databaseUrl];
-  expect(await holdfast(args)).toMatchObject({ status: 3, stdout: '' });
+  expect(await holdfastHere(args)).toMatchObject({ status: 3, stdout: '' });
 });
