@@ -135,6 +135,19 @@ describe('when something fails', () => {
     await expect(releaseStaleLocksForSelf({ ...place, store }, self, allDead)).rejects.toThrow(Unavailable);
     await expect(releaseStaleLocksForSelf({ ...place, table }, self, allDead)).rejects.toThrow(Unavailable);
   });
+
+  test('an outage ends it at the first that it concerns: each other would wait as long', async () => {
+    await registerOwner(place);
+    let calls = 0;
+    const reapWorker = async (): Promise<never> => {
+      calls += 1;
+      throw new Unavailable('away');
+    };
+    const self = await registerOwner(place);
+    const store = overriding(place.store, { reapWorker });
+    await expect(releaseStaleLocksForSelf({ ...place, store }, self, allDead)).rejects.toThrow(Unavailable);
+    expect(calls).toBe(1);
+  });
 });
 
 test('a new name costs one command in Redis, whatever there is, and never SCAN', async () => {

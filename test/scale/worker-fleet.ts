@@ -10,6 +10,8 @@ export interface WorkerFleet {
   ready: Promise<void>;
   /** Stops every worker in order; resolves with the exit codes. */
   stop(): Promise<(number | null)[]>;
+  /** SIGKILLs every process at once. */
+  kill(): Promise<void>;
 }
 
 /** Many workers on few processes: each still registers, beats and connects by itself. */
@@ -35,5 +37,9 @@ export function startWorkerFleet(
           return (await exited)[0];
         }),
       ),
+    kill: async () => {
+      for (const { child } of children) child.kill('SIGKILL');
+      await Promise.all(children.map(({ exited }) => exited));
+    },
   };
 }
