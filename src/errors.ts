@@ -13,8 +13,16 @@ export const errorCodes = {
   WouldDeadlock: { status: 409, meaning: 'What is waited for cannot come before who waits for it goes on.' },
   Fenced: { status: 409, meaning: 'This worker may no longer act: it could not prove that it is alive.' },
   DataDirLocked: { status: 500, meaning: 'Another process has the embedded data folder open.' },
-  WrongTable: { status: 500, meaning: 'The namespace uses another lock table than the one configured.' },
-  WrongSchema: { status: 500, meaning: 'The database schema is older or newer than this build needs.' },
+  WrongTable: {
+    status: 500,
+    meaning:
+      'The namespace uses another lock table than the one configured, or a format of it that another version keeps.',
+  },
+  WrongSchema: {
+    status: 500,
+    meaning:
+      'The database schema is older than this build needs, or lacks what a newer version has taken away.',
+  },
   UnsafeServer: { status: 500, meaning: 'A server is set up so that a guarantee cannot be kept.' },
   ScriptFailed: {
     status: 500,

@@ -10,6 +10,7 @@ import type { Incarnation } from '../worker/incarnation.js';
 import type { ApiParts } from './api-parts.js';
 import { Fenced, Unavailable } from '../errors.js';
 import { currentHandler } from '../handler-context.js';
+import { tableFormats } from '../locks/table-formats.js';
 import { loggerWith } from '../log.js';
 import { ownerText } from '../owner.js';
 import { admissionPass, firstPlace, tasksPerPass } from '../worker/admission-pass.js';
@@ -59,7 +60,7 @@ export async function startApiIncarnation(options: ApiOptions): Promise<ApiIncar
 async function register({ store, name }: ApiOptions, ttlMs: number): Promise<Owner> {
   const { incarnation } = await store.registerWorker({
     ...{ name, kind: 'api', host: hostname(), pid: process.pid, identity: processIdentity() },
-    ...{ ttlMs, concurrency: 0, queues: [], names: [], versions: {} },
+    ...{ ttlMs, concurrency: 0, queues: [], names: [], versions: {}, tableFormat: tableFormats.newest },
   });
   return { name, incarnation };
 }

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Redis } from 'ioredis';
 import { waitUntil } from '../../test/helpers/wait-until.js';
 import { startRedis, type RedisServer } from '../../test/helpers/redis-server.js';
 import { overriding } from '../../test/worker/overriding.js';
 import { serverPlace, type Place } from '../../test/worker/place.js';
+import { newWorker } from '../../test/store/rows.js';
+import { WrongTable } from '../errors.js';
 import { laneText } from '../lane.js';
 import { EpochRefused } from '../locks/lock-table.js';
 import { defineTask } from '../tasks/definition.js';
@@ -30,7 +32,7 @@ async function runningTask(epoch: string, exclusive: string[]): Promise<{ id: st
   const row = await place.store.getTask(id);
   const { incarnation } = await place.store.registerWorker({
     ...{ name: 'w', kind: 'worker', host: 'h', pid: 1, identity: {}, ttlMs: 60_000, concurrency: 1 },
-    ...{ queues: [], names: [], versions: {} },
+    ...{ queues: [], names: [], versions: {}, tableFormat: 1 },
   });
   const owner = { name: 'w', incarnation };
   const hold = { task: id, entry: 1, lane, priority: 0, place: row?.place ?? '', exclusive, shared: [] };
@@ -193,4 +195,53 @@ test('many running tasks are entered although each takes the table a while', asy
     { holders: [{ owner: { name: 'w' } }] },
     { holders: [{ owner: { name: 'w' } }] },
   ]);
+});
+
+describe('while two versions run side by side', () => {
+  const before = { oldest: 1, newest: 1 };
+  const next = { oldest: 1, newest: 2 };
+  const afterNext = { oldest: 2, newest: 3 };
+  const register = async (tableFormat: number): Promise<string> => {
+    const { incarnation } = await place.store.registerWorker(newWorker({ tableFormat }));
+    return incarnation;
+  };
+  const formatOfTable = async (): Promise<number | undefined> => (await place.table.readEpoch())?.format;
+
+  test('a new epoch has the format that all that live can keep, whoever opens it', async () => {
+    const old = await register(1);
+    await register(2);
+    for (const formats of [next, before]) {
+      await openEpoch({ ...place, formats }, 'always');
+      expect(await formatOfTable()).toBe(1);
+      await findOrOpenEpoch({ ...place, formats: before });
+    }
+    await place.store.reapWorker(old);
+    await openEpoch({ ...place, formats: next }, 'always');
+    expect(await formatOfTable()).toBe(2);
+  });
+
+  test('where nobody lives, it has the newest that the opener can keep', async () => {
+    await openEpoch({ ...place, formats: next }, 'always');
+    expect(await formatOfTable()).toBe(2);
+  });
+
+  test('a table that a newer version has upgraded is refused by the version before, and left as it is', async () => {
+    const epoch = await openEpoch({ ...place, formats: next }, 'always');
+    await expect(findOrOpenEpoch({ ...place, formats: before })).rejects.toThrow(
+      'has format 2; this build keeps format 1. Run a newer version',
+    );
+    expect(await findOrOpenEpoch({ ...place, formats: next })).toBe(epoch);
+  });
+
+  test('a version that cannot keep what an older one needs opens no epoch while that lives', async () => {
+    const epoch = await openEpoch({ ...place, formats: before }, 'always');
+    const old = await register(1);
+    const refused = findOrOpenEpoch({ ...place, formats: afterNext });
+    await expect(refused).rejects.toThrow(WrongTable);
+    await expect(refused).rejects.toThrow('keeps format 1 of the lock table at most');
+    expect(await findOrOpenEpoch({ ...place, formats: before })).toBe(epoch);
+    await place.store.reapWorker(old);
+    expect(BigInt(await findOrOpenEpoch({ ...place, formats: afterNext }))).toBeGreaterThan(BigInt(epoch));
+    expect(await formatOfTable()).toBe(3);
+  });
 });

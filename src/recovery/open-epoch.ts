@@ -1,17 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BuildingHold, EpochRecord, LockTable } from '../locks/lock-table.js';
+import type { TableFormats } from '../locks/table-formats.js';
 import type { Logger } from '../log.js';
 import type { NamespaceRow, Rebuild, RunningLikeTask, Store } from '../store/store.js';
-import { Unavailable } from '../errors.js';
+import { Unavailable, WrongTable } from '../errors.js';
+import { tableFormats } from '../locks/table-formats.js';
 
 export interface EpochOpening {
   store: Store;
   table: LockTable;
   log: Logger;
+  /** What this build can keep. */
+  formats?: TableFormats;
 }
-
-/** The protocol that this build keeps in the lock table. */
-export const tableFormat = 1;
 
 /** Few enough that entering them, one call each where they are large, stays far below the idle limit of a rebuild. */
 const tasksPerPage = 50;
@@ -37,8 +38,8 @@ export async function openEpoch(opening: EpochOpening, when: 'always' | 'unless-
   const { store, table, log } = opening;
   const { epoch, built } = await store.rebuild(async (rebuild) => {
     const record = await table.readEpoch();
-    const usable = usableEpoch(record, rebuild.namespace);
-    if (when === 'unless-usable' && usable !== null) return { epoch: usable, built: false };
+    const usable = when === 'always' ? null : usableEpoch(record, rebuild.namespace, opening);
+    if (usable !== null) return { epoch: usable, built: false };
     return { epoch: await build(opening, rebuild, record?.epoch ?? null), built: true };
   });
   if (built) void unlinkOldEpochs(table, epoch, log);
@@ -46,11 +47,12 @@ export async function openEpoch(opening: EpochOpening, when: 'always' | 'unless-
 }
 
 /** The usable epoch, or null. Gives another process that is building a little time. */
-async function findEpoch({ store, table }: EpochOpening): Promise<string | null> {
+async function findEpoch(opening: EpochOpening): Promise<string | null> {
+  const { store, table } = opening;
   const started = performance.now();
   for (;;) {
     const [namespace, record] = await Promise.all([store.readNamespace(), table.readEpoch()]);
-    const usable = usableEpoch(record, namespace);
+    const usable = usableEpoch(record, namespace, opening);
     if (usable !== null) return usable;
     const building = record?.status === 'building' && record.identityHolds;
     if (!building || performance.now() - started >= buildingPatienceMs) return null;
@@ -58,16 +60,29 @@ async function findEpoch({ store, table }: EpochOpening): Promise<string | null>
   }
 }
 
-/** G7: any doubt about the table is answered with a new epoch, which the store alone justifies. */
-export function usableEpoch(record: EpochRecord | null, namespace: NamespaceRow): string | null {
+/**
+ * G7: any doubt about the table is answered with a new epoch, which the store alone justifies. Throws WrongTable where it
+ * is in order, and only a newer version can keep its format.
+ */
+export function usableEpoch(
+  record: EpochRecord | null,
+  namespace: NamespaceRow,
+  { formats = tableFormats }: Pick<EpochOpening, 'formats'>,
+): string | null {
   if (record === null || record.status !== 'open' || !record.identityHolds) return null;
-  return record.epoch === namespace.epoch && record.identity === namespace.identity ? record.epoch : null;
+  if (record.epoch !== namespace.epoch || record.identity !== namespace.identity) return null;
+  const { format } = record;
+  // An older one is over once nobody lives who needs it: whoever builds sees to that.
+  if (format <= formats.newest) return format < formats.oldest ? null : record.epoch;
+  throw new WrongTable(
+    `The lock table has format ${format}; this build keeps ${shownFormats(formats)}. Run a newer version of Holdfast.`,
+  );
 }
 
 async function build(opening: EpochOpening, rebuild: Rebuild, seen: string | null): Promise<string> {
   const { table, log } = opening;
   const epoch = await rebuild.drawEpoch(seen);
-  if ((await table.beginEpoch(epoch, tableFormat)) === 'not-newer') {
+  if ((await table.beginEpoch(epoch, await formatFor(opening, rebuild))) === 'not-newer') {
     throw new Unavailable(
       `Epoch ${epoch} is not newer than the one in the lock table: it changed meanwhile.`,
     );
@@ -83,6 +98,20 @@ async function build(opening: EpochOpening, rebuild: Rebuild, seen: string | nul
   await rebuild.commitEpoch({ epoch, identity: record.identity });
   log.info({ epoch, holds, replaced: seen }, 'opened a new epoch of the lock table');
   return epoch;
+}
+
+/** During an upgrade both versions must be able to keep it. */
+async function formatFor({ formats = tableFormats }: EpochOpening, rebuild: Rebuild): Promise<number> {
+  const lowest = (await rebuild.lowestFormat()) ?? formats.newest;
+  if (lowest >= formats.oldest) return Math.min(lowest, formats.newest);
+  throw new WrongTable(
+    `A worker that lives keeps format ${lowest} of the lock table at most; this build keeps ${shownFormats(formats)}. ` +
+      'Stop the workers of older versions first.',
+  );
+}
+
+function shownFormats({ oldest, newest }: TableFormats): string {
+  return oldest === newest ? `format ${oldest}` : `formats ${oldest} to ${newest}`;
 }
 
 async function enterRunning({ table, log }: EpochOpening, rebuild: Rebuild, epoch: string): Promise<number> {

@@ -33,7 +33,7 @@ async function runningTasks(...names: string[]): Promise<{ ids: string[]; incarn
   for (const [index, { id }] of ids.entries()) claims.push({ task: id, entry: 1, fence: String(index) });
   const { incarnation } = await place.store.registerWorker({
     ...{ name: 'dead', kind: 'worker', host: 'h', pid: 1, identity: {}, ttlMs: 60_000, concurrency: 9 },
-    ...{ queues: [], names: [], versions: {} },
+    ...{ queues: [], names: [], versions: {}, tableFormat: 1 },
   });
   await place.store.claimTasks({ worker: incarnation, epoch, claims });
   return { ids: ids.map(({ id }) => id), incarnation };
@@ -103,7 +103,7 @@ test('the ad-hoc locks of a lost process go with it, held or waited for', async 
   const epoch = await place.epoch.get();
   const { incarnation } = await place.store.registerWorker({
     ...{ name: 'dead', kind: 'api', host: 'h', pid: 1, identity: {}, ttlMs: 60_000, concurrency: 0 },
-    ...{ queues: [], names: [], versions: {} },
+    ...{ queues: [], names: [], versions: {}, tableFormat: 1 },
   });
   const held = insertOf(incarnation, epoch, { lock: true });
   const asked = requestOf(incarnation);

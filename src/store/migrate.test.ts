@@ -56,7 +56,7 @@ describe('migrating', () => {
   }, 60_000);
 
   test('all of it or nothing', async () => {
-    const bad = { name: '9999-bad.sql', text: 'SELECT 1/0', checksum: 'x' };
+    const bad = { name: '9999-bad.sql', text: 'SELECT 1/0', checksum: 'x', contracts: false };
     await expect(migrate(database, namespace, [...migrationFiles(), bad])).rejects.toMatchObject({
       code: '22012',
     });
@@ -65,11 +65,18 @@ describe('migrating', () => {
     expect(rows).toEqual([{ found: null }]);
   });
 
-  test('refuses a schema that is newer than the build', async () => {
-    const newer = { name: '9999-newer.sql', text: 'SELECT 1', checksum: 'x' };
+  test('takes a schema to which a newer version has added something', async () => {
+    const newer = { name: '9998-adds.sql', text: 'SELECT 1', checksum: 'x', contracts: false };
+    await migrate(database, namespace, [...migrationFiles(), newer]);
+    expect(await store.pendingMigrations()).toEqual([]);
+    expect(await store.migrate()).toEqual({ applied: [] });
+  });
+
+  test('refuses a schema from which a newer version has taken something away', async () => {
+    const newer = { name: '9999-contracts.sql', text: 'SELECT 1', checksum: 'x', contracts: true };
     await migrate(database, namespace, [...migrationFiles(), newer]);
     await expect(store.migrate()).rejects.toMatchObject({ code: 'WrongSchema' });
-    await expect(store.pendingMigrations()).rejects.toThrow('9999-newer.sql, which this build does not know');
+    await expect(store.pendingMigrations()).rejects.toThrow('9999-contracts.sql, which takes away');
   });
 
   test('refuses a schema that another text of a migration made', async () => {

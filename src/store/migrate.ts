@@ -17,12 +17,13 @@ const limits = { lockLimitMs: 60_000, statementLimitMs: 120_000, idleLimitMs: 60
 interface Applied {
   name: string;
   checksum: string;
+  contracts: boolean;
 }
 
 /**
  * Applies what is missing, in one transaction under an advisory lock: all of it or nothing. Where nothing is
- * missing, it only reads, so a role without the right to create anything will do. Throws WrongSchema where the
- * schema is newer than this build, or was made by another text of a migration.
+ * missing, it only reads, so a role without the right to create anything will do. Throws WrongSchema where a newer version
+ * has taken away from the schema what this build needs, or where it was made by another text of a migration.
  */
 export async function migrate(
   database: Database,
@@ -35,9 +36,9 @@ export async function migrate(
     await run(lock);
     const missing = await pending(queryable, namespace, migrations);
     if (missing.length > 0) await queryable.query(createTable(namespace));
-    for (const { name, text, checksum } of missing) {
+    for (const { name, text, checksum, contracts } of missing) {
       await queryable.query(sqlForNamespace(text, namespace));
-      await run(recordApplied, [name, checksum]);
+      await run(recordApplied, [name, checksum, contracts]);
     }
     return { applied: missing.map(({ name }) => name) };
   }, limits);
@@ -55,11 +56,13 @@ async function pending(
 ): Promise<Migration[]> {
   const applied = await appliedMigrations(queryable, namespace);
   const known = new Map(migrations.map(({ name, checksum }) => [name, checksum]));
-  for (const { name, checksum } of applied) {
+  for (const { name, checksum, contracts } of applied) {
     if (!known.has(name)) {
+      // A newer version has only added something: this one runs beside it during an upgrade.
+      if (!contracts) continue;
       throw new WrongSchema(
-        `The schema "${namespace}" has the migration ${name}, which this build does not know: the schema is ` +
-          'newer. Run a newer version of Holdfast.',
+        `The schema "${namespace}" has the migration ${name}, which takes away what this build may need: the ` +
+          'schema is newer. Run a newer version of Holdfast.',
       );
     }
     if (known.get(name) !== checksum) {

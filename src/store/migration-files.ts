@@ -7,7 +7,12 @@ export interface Migration {
   text: string;
   /** SHA-256 of the text as it is in the file. */
   checksum: string;
+  /** Takes away what the version before still uses; others only add, and that version works with them. */
+  contracts: boolean;
 }
+
+/** The first line of a migration that contracts begins so, and says what it takes away. */
+const contractsMark = '-- Contracts: ';
 
 /** All migrations of this build in order. */
 export function migrationFiles(): Migration[] {
@@ -15,6 +20,7 @@ export function migrationFiles(): Migration[] {
   const names = readdirSync(folder).filter((name) => /^\d{4}-.+\.sql$/.test(name));
   return names.sort().map((name) => {
     const text = readFileSync(new URL(name, folder), 'utf8').replaceAll('\r\n', '\n');
-    return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
+    const checksum = createHash('sha256').update(text).digest('hex');
+    return { name, text, checksum, contracts: text.startsWith(contractsMark) };
   });
 }

@@ -8,6 +8,7 @@ import { ownerOf } from './task-row.js';
 const lockForRebuild = sqlFile(import.meta.url, './queries/lock-for-rebuild.sql');
 const drawEpoch = sqlFile(import.meta.url, './queries/draw-epoch.sql');
 const runningLike = sqlFile(import.meta.url, './queries/running-like.sql');
+const lowestFormat = sqlFile(import.meta.url, './queries/lowest-format.sql');
 const commitEpoch = sqlFile(import.meta.url, './queries/commit-epoch.sql');
 
 /** Claims hold the lock for as long as one call takes. */
@@ -39,6 +40,10 @@ function rebuildOn(run: Run, namespace: Rebuild['namespace']): Rebuild {
     drawEpoch: async (seen) => {
       const [row] = await run<{ epoch: string }>(drawEpoch, [seen]);
       return (row as { epoch: string }).epoch;
+    },
+    lowestFormat: async () => {
+      const [row] = await run<{ format: number | null }>(lowestFormat);
+      return row?.format ?? null;
     },
     runningLike: async ({ after, limit }) => {
       const rows = await run<RunningLikeRow>(runningLike, [after, limit]);

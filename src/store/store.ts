@@ -140,6 +140,8 @@ export interface Rebuild {
   namespace: NamespaceRow;
   /** A number larger than every epoch this namespace has drawn, and than `seen`. */
   drawEpoch(seen: string | null): Promise<string>;
+  /** The lowest of the newest formats that the live workers can keep; null where there is none. */
+  lowestFormat(): Promise<number | null>;
   /** Running-like tasks in order of id, with what their holds need. */
   runningLike(page: { after: string | null; limit: number }): Promise<RunningLikeTask[]>;
   commitEpoch(epoch: { epoch: string; identity: string }): Promise<void>;

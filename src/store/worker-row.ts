@@ -15,9 +15,11 @@ export interface NewWorker {
   queues: string[];
   names: string[];
   versions: Record<string, string>;
+  /** The newest protocol of the lock table that it can keep. */
+  tableFormat: number;
 }
 
-export interface WorkerRow extends Omit<NewWorker, 'identity'> {
+export interface WorkerRow extends Omit<NewWorker, 'identity' | 'tableFormat'> {
   incarnation: string;
   identity: Record<string, string>;
   /** The heartbeat counter: it alone tells that a worker lives. */

@@ -10,7 +10,7 @@ import { admissionPass, firstPlace, nextPassSize, tasksPerPass, type PassOutcome
 let place: Place;
 let epoch: string;
 const lane = laneText({ queue: 'default', name: 'job', needs: {} });
-const offers = [{ queues: ['default'], names: ['job'], versions: {} }];
+const offers = [{ queues: ['default'], names: ['job'], versions: {}, tableFormat: 1 }];
 
 beforeEach(async () => {
   place = await serverPlace();
@@ -37,7 +37,7 @@ async function dispatch(count: number, resource = 'r'): Promise<string[]> {
 async function claimAs(name: string, limit: number): Promise<{ incarnation: string; tasks: string[] }> {
   const { incarnation } = await place.store.registerWorker({
     ...{ name, kind: 'worker', host: 'h', pid: 1, identity: {}, ttlMs: 60_000, concurrency: limit },
-    ...{ queues: [], names: [], versions: {} },
+    ...{ queues: [], names: [], versions: {}, tableFormat: 1 },
   });
   const owner = { name, incarnation };
   await place.table.listOwner(epoch, owner);

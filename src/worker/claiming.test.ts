@@ -116,7 +116,7 @@ test('a claim that executes seconds after its worker gave up on it claims nothin
 test('a claim that the store refuses for its entry leaves no hold of that entry', async () => {
   const other = await place.store.registerWorker({
     ...{ name: 'other', kind: 'worker', host: 'h', pid: 1, identity: {}, ttlMs: 60_000, concurrency: 1 },
-    ...{ queues: [], names: [], versions: {} },
+    ...{ queues: [], names: [], versions: {}, tableFormat: 1 },
   });
   let refused: ClaimOutcome | undefined;
   const store = withFirstClaim(async (claim, claims) => {

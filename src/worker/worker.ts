@@ -5,6 +5,7 @@ import type { Incarnation } from './incarnation.js';
 import type { CheckedWorkerOptions, WorkerOptions } from './worker-options.js';
 import type { WorkerParts } from './worker-parts.js';
 import { Fenced, WrongState } from '../errors.js';
+import { tableFormats } from '../locks/table-formats.js';
 import { loggerWith } from '../log.js';
 import { ownerText } from '../owner.js';
 import { createHeartbeat } from './heartbeat.js';
@@ -119,7 +120,7 @@ class Worker implements WorkerProcess {
     const { incarnation } = await this.#options.store.registerWorker({
       ...{ name, kind: 'worker', host: hostname(), pid: process.pid },
       identity: { ...processIdentity(), watchdog: watchdogMark(watchdogAddress) },
-      ...{ ttlMs, concurrency, ...offer },
+      ...{ ttlMs, concurrency, ...offer, tableFormat: tableFormats.newest },
     });
     this.#owner = { name, incarnation };
     return this.#owner;

@@ -26,7 +26,7 @@ export async function createWorkerRows(): Promise<WorkerRows> {
     register: async (ttlMs) => {
       const { incarnation } = await store.registerWorker({
         ...{ name: 'beating', kind: 'worker', host: 'here', pid: process.pid, identity: {} },
-        ...{ ttlMs, concurrency: 1, queues: [], names: [], versions: {} },
+        ...{ ttlMs, concurrency: 1, queues: [], names: [], versions: {}, tableFormat: 1 },
       });
       return {
         namespace,

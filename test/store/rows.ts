@@ -53,6 +53,7 @@ export function newWorker(worker: Partial<NewWorker> = {}): NewWorker {
     queues: ['default'],
     names: ['repo.sync'],
     versions: { ffmpeg: '6.1.0' },
+    tableFormat: 1,
     ...worker,
   };
 }

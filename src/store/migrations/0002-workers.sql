@@ -11,6 +11,8 @@ CREATE TABLE holdfast.workers (
   reaped boolean NOT NULL DEFAULT false,
   -- What it inserts itself is numbered; a smaller number than this is refused (void_inserts).
   inserts_from bigint NOT NULL DEFAULT 1,
+  -- The newest protocol of the lock table that it can keep.
+  table_format integer NOT NULL CHECK (table_format > 0),
   name text COLLATE "C" NOT NULL CHECK (name <> ''),
   kind text NOT NULL CHECK (kind IN ('worker', 'api')),
   host text NOT NULL,

@@ -1,1 +1,1 @@
-SELECT name, checksum FROM holdfast.migrations ORDER BY name
+SELECT name, checksum, contracts FROM holdfast.migrations ORDER BY name

@@ -10,5 +10,6 @@ $$;
 CREATE TABLE IF NOT EXISTS holdfast.migrations (
   name text COLLATE "C" PRIMARY KEY,
   checksum text NOT NULL,
+  contracts boolean NOT NULL,
   applied_at timestamptz NOT NULL DEFAULT now()
 )

@@ -1,1 +1,1 @@
-INSERT INTO holdfast.migrations (name, checksum) VALUES ($1, $2)
+INSERT INTO holdfast.migrations (name, checksum, contracts) VALUES ($1, $2, $3)

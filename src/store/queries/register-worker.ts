@@ -16,6 +16,7 @@ export async function registerWorker(run: Run, worker: NewWorker): Promise<{ inc
     worker.queues,
     worker.names,
     JSON.stringify(worker.versions),
+    worker.tableFormat,
   ]);
   return row as { incarnation: string };
 }
