@@ -117,6 +117,8 @@ describe.runIf(globalThis.process.platform === 'linux')('after the exit of a wor
       const [itsTask] = await runningJobs(place, namesake, {});
       await exit();
       await cleanUp();
+      const told = place.lines.map(({ message }) => message);
+      expect(told).not.toContain('what a lost worker process held is left to others');
       expect(await scene.row(itsTask?.id)).toMatchObject({ state: 'running' });
       expect(await rowsLeft(place)).toContain(namesake.incarnation);
     },

@@ -42,8 +42,9 @@ export class SupervisedWorker {
 
   /** null while it has not begun to claim. */
   get claiming(): ClaimingWorker | null {
-    const { owner, pid } = this.#life ?? {};
-    return owner && pid !== undefined ? { ...owner, pid } : null;
+    const { incarnation, pid } = this.#life ?? {};
+    if (!incarnation || pid === undefined) return null;
+    return { name: this.#options.name, incarnation, pid };
   }
 
   /**
@@ -89,24 +90,28 @@ export class SupervisedWorker {
     return this.#life;
   }
 
-  #refuseWhereItCannotWork({ owner }: WorkerLife, { status }: WorkerExit): void {
+  #refuseWhereItCannotWork({ incarnation }: WorkerLife, { status }: WorkerExit): void {
     const isFirstStart = this.#isFirstStart;
     this.#isFirstStart = false;
-    if (!isFirstStart || owner !== null || status !== wrongUsage) return;
+    if (!isFirstStart || incarnation !== null || status !== wrongUsage) return;
     throw new InvalidTask(`Worker ${this.#options.name} cannot be started. Why, it has said above.`);
   }
 
-  #endedInOrder({ owner, pid }: WorkerLife, { status, signal }: WorkerExit): boolean {
+  #endedInOrder({ incarnation, pid }: WorkerLife, { status, signal }: WorkerExit): boolean {
     const { name, log } = this.#options;
     // Before it heeds signals it has claimed nothing.
-    const inOrder = status === 0 || (owner === null && signal === 'SIGTERM');
+    const inOrder = status === 0 || (incarnation === null && signal === 'SIGTERM');
     if (!inOrder) log.error({ worker: name, pid, status, signal }, 'a worker process did not stop in order');
     return inOrder;
   }
 
-  #tellOfExit({ owner, pid }: WorkerLife, { status, signal, error }: WorkerExit, pauseMs: number): void {
+  #tellOfExit(
+    { incarnation, pid }: WorkerLife,
+    { status, signal, error }: WorkerExit,
+    pauseMs: number,
+  ): void {
     const { name, log } = this.#options;
-    const fields = { worker: name, incarnation: owner?.incarnation, pid, status, signal, pauseMs };
+    const fields = { worker: name, incarnation, pid, status, signal, pauseMs };
     log.error(
       { ...fields, ...(error !== undefined && { err: error }) },
       'a worker process ended unasked, and is started again',

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Owner } from '../owner.js';
 
 /** How a process ended. Both are null where it could not be started. */
 export interface WorkerExit {
@@ -13,21 +12,22 @@ export interface WorkerExit {
 export class WorkerLife {
   /** Never rejects. A process that is stopped, as by SIGSTOP, has not exited. */
   readonly exit: Promise<WorkerExit>;
-  /** What it said when it began to claim; null before. */
-  owner: Owner | null = null;
+  /** What it has said that it is, when it began to claim; null before. */
+  incarnation: string | null = null;
   readonly #child: ChildProcess;
   readonly #startedAt: number = performance.now();
 
   /** The process has a channel, whose end asks it to stop in order, and a pipe for its stdout. */
-  constructor(child: ChildProcess, onClaiming: (owner: Owner) => void) {
+  constructor(child: ChildProcess, onClaiming: () => void) {
     this.#child = child;
     this.exit = exitOf(child);
-    if (child.stdout === null) return;
+    // Undefined where no pipe could be made, and so no process.
+    if (!child.stdout) return;
     createInterface(child.stdout).on('line', (line) => {
-      const owner = this.owner === null ? ownerIn(line) : null;
-      if (owner !== null) {
-        this.owner = owner;
-        onClaiming(owner);
+      const incarnation = this.incarnation === null ? incarnationIn(line) : null;
+      if (incarnation !== null) {
+        this.incarnation = incarnation;
+        onClaiming();
       } else {
         // stdout of the service carries its result only.
         process.stderr.write(`${line}\n`);
@@ -67,7 +67,7 @@ function exitOf(child: ChildProcess): Promise<WorkerExit> {
 }
 
 /** What the line says that a worker prints when it claims; null for any other. */
-function ownerIn(line: string): Owner | null {
-  const [, name, incarnation] = /^\{"ready":true,"name":"(.+)","incarnation":"(\d+)"\}$/.exec(line) ?? [];
-  return name !== undefined && incarnation !== undefined ? { name, incarnation } : null;
+function incarnationIn(line: string): string | null {
+  const [, incarnation] = /^\{"ready":true,"name":.+,"incarnation":"(\d+)"\}$/.exec(line) ?? [];
+  return incarnation ?? null;
 }
