@@ -31,6 +31,11 @@ const forbidden = [
   ['src/pulp/owners.ts', '../locks/lock-table.js'],
   ['src/pulp/tasks.ts', '../store/store.js'],
   ['src/pulp/options.ts', '../cli/main.js'],
+  ['src/service/supervision.ts', '../cli/main.js'],
+  ['src/service/worker-life.ts', '../pulp/open-pulp.js'],
+  ['src/holdfast/backend.ts', '../service/supervision.js'],
+  ['src/worker/provably-dead.ts', '../service/supervision.js'],
+  ['src/pulp/liveness.ts', '../service/supervision.js'],
 ] as const;
 const allowed = [
   ['src/index.ts', './holdfast.js'],
@@ -42,6 +47,9 @@ const allowed = [
   ['src/api/api-parts.ts', '../worker/claiming.js'],
   ['src/pulp/redis.ts', '../locks/redis/connection.js'],
   ['src/pulp/database.ts', '../store/postgres-database.js'],
+  ['src/service/clean-up-after-exit.ts', '../recovery/recovery.js'],
+  ['src/service/restart-pauses.ts', '../worker/backoff.js'],
+  ['src/cli/run-service.ts', '../service/supervision.js'],
   ['src/cli/main.ts', '../index.js'],
   ['src/cli/pulp-command.ts', '../pulp/open-pulp.js'],
 ] as const;

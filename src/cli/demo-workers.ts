@@ -38,20 +38,11 @@ export async function startWorkerInside(hf: Holdfast): Promise<DemoWorkers> {
 
 /** Several worker processes. */
 export async function startWorkerProcesses(global: GlobalOptions): Promise<DemoWorkers> {
-  const { databaseUrl, redisUrl, namespace } = global;
-  const environment = {
-    ...(databaseUrl !== undefined && { HOLDFAST_DATABASE_URL: databaseUrl }),
-    ...(redisUrl !== undefined && { HOLDFAST_REDIS_URL: redisUrl }),
-    ...(namespace !== undefined && { HOLDFAST_NAMESPACE: namespace }),
-  };
   const started = await Promise.allSettled(
     Array.from({ length: processes }, (_, at) => {
       const name = `demo-${process.pid}-${at + 1}`;
       const slots = String(slotsOfProcess);
-      return startWorkerProcess(
-        ['--tasks', mirrorTaskFile, '--name', name, '--concurrency', slots],
-        environment,
-      );
+      return startWorkerProcess(['--tasks', mirrorTaskFile, '--name', name, '--concurrency', slots], global);
     }),
   );
   const workers = started.filter((result) => result.status === 'fulfilled').map(({ value }) => value);

@@ -7,9 +7,12 @@ export interface Interruption {
 }
 
 export class Interrupted extends Error {
+  readonly signal: NodeJS.Signals;
+
   constructor(signal: NodeJS.Signals) {
     super(`Stopped by ${signal}.`);
     this.name = 'Interrupted';
+    this.signal = signal;
   }
 }
 

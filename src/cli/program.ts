@@ -8,6 +8,7 @@ import { locksCommand } from './locks-command.js';
 import { migrateCommand } from './migrate-command.js';
 import { pulpCommand } from './pulp-command.js';
 import { queuesCommand } from './queues-command.js';
+import { serveCommand } from './serve-command.js';
 import { tasksCommand } from './tasks-command.js';
 import { workerCommand } from './worker-command.js';
 import { workersCommand } from './workers-command.js';
@@ -38,6 +39,7 @@ function commands(): Command[] {
     demoCommand(),
     migrateCommand(),
     workerCommand(),
+    serveCommand(),
     dispatchCommand(),
     tasksCommand(),
     queuesCommand(),

@@ -1,6 +1,7 @@
+import type { ConnectionOptions } from '../configuration.js';
 import type { Logger } from '../log.js';
 import type { TaskDefinition } from '../tasks/definition.js';
-import type { Holdfast, HoldfastOptions } from '../holdfast.js';
+import type { Holdfast } from '../holdfast.js';
 import type { LogLevel } from './logger.js';
 import type { GlobalOptions } from './global-options.js';
 
@@ -37,7 +38,7 @@ export async function openHoldfast(
 }
 
 /** Only what was given: the library reads the environment for the rest. */
-function placeOptions(global: GlobalOptions): HoldfastOptions {
+export function placeOptions(global: GlobalOptions): ConnectionOptions {
   const { databaseUrl, redisUrl, namespace, embedded, dataDir } = global;
   return {
     ...(databaseUrl !== undefined && { database: databaseUrl }),

@@ -1,23 +1,10 @@
-import { Command, Option } from 'commander';
-import type { Isolation } from '../tasks/definition.js';
+import { Command } from 'commander';
 import { InvalidTask } from '../errors.js';
 import { exitStatus } from './exit-status.js';
-import { collect, integer } from './option-parsers.js';
 import { onInvocation } from './invocation.js';
 import { runWorker } from './run-worker.js';
 import { withHoldfast } from './with-holdfast.js';
-
-interface WorkerFlags {
-  tasks: string[];
-  name?: string;
-  concurrency?: number;
-  ttl?: string;
-  grace?: string;
-  queue?: string[];
-  version?: string[];
-  isolation?: Isolation;
-  soleName?: boolean;
-}
+import { addWorkerFlags, type WorkerFlags } from './worker-flags.js';
 
 const about = `
 Prints {"ready":true,"name":…,"incarnation":…} on stdout when it claims. SIGTERM and SIGINT stop it in order: it
@@ -28,20 +15,7 @@ prove that it is alive, and has stopped its tasks.
 `;
 
 export function workerCommand(): Command {
-  const command = new Command('worker')
-    .description('run tasks')
-    .requiredOption('--tasks <file...>', 'what defines the tasks: JavaScript files, or folders of them')
-    .option('--name <name>', 'default: HOLDFAST_WORKER_NAME, or the host name')
-    .option('--concurrency <n>', 'how many tasks at once (default 10)', integer('--concurrency', 1, 10_000))
-    .option('--ttl <duration>', 'declared dead after so long without a heartbeat (default 15s)')
-    .option('--grace <duration>', 'how long tasks may take to finish when it is stopped (default 30s)')
-    .option('--queue <name>', 'a queue to serve; may be given several times (default: default)', collect)
-    .option('--version <library=version>', 'what it offers to tasks that need it; several times', collect)
-    .addOption(
-      new Option('--isolation <where>', 'where handlers run that do not say').choices(['inline', 'child']),
-    )
-    .option('--sole-name', 'no other worker ever has this name: whoever had it before is dead')
-    .addHelpText('after', about);
+  const command = addWorkerFlags(new Command('worker').description('run tasks')).addHelpText('after', about);
   return onInvocation<WorkerFlags>(command, async ({ flags, global }) => {
     const { queue, version, tasks, ...options } = flags;
     const versions = versionsOf(version ?? []);

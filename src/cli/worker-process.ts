@@ -1,12 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { compiledFile } from '../entry-point.js';
+import type { GlobalOptions } from './global-options.js';
+import { spawnWorker } from './spawn-worker.js';
 import { writeNote } from './write-output.js';
 
-const bin: string = fileURLToPath(compiledFile(import.meta.url, './main.js'));
 const keptLogLines = 10;
 const stopLimitMs = 20_000;
 
@@ -18,21 +16,9 @@ export interface WorkerProcess {
   stop(): Promise<void>;
 }
 
-/**
- * Starts the process and waits until it claims. URLs go by the environment: arguments can be read by everybody
- * on the machine.
- */
-export async function startWorkerProcess(
-  args: string[],
-  environment: Record<string, string>,
-): Promise<WorkerProcess> {
-  // A group of its own: Ctrl-C reaches this process, which then stops the child when its tasks have ended. The
-  // channel tells the child when its parent is gone.
-  const child = spawn(process.execPath, [bin, 'worker', ...args], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    detached: true,
-  });
+/** Starts the process and waits until it claims. */
+export async function startWorkerProcess(args: string[], global: GlobalOptions): Promise<WorkerProcess> {
+  const child = spawnWorker(args, global, 'pipe');
   let stopping = false;
   const exited = exitOf(child);
   const failed = exited.then((text) => (stopping ? new Promise<never>(() => {}) : fail(text)));

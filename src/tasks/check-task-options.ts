@@ -44,7 +44,7 @@ const taskOptions = [
 ] as const;
 
 /** The longest delay that a timer of Node keeps. */
-const longestTimerMs = 2_147_483_647;
+export const longestTimerMs = 2_147_483_647;
 
 /** The options with their defaults. Throws InvalidTask for the first that is unknown or malformed. */
 export function checkTaskOptions<Input, Output, Result>(

@@ -11,13 +11,18 @@ import { watchdogVariable } from './watchdog-address.js';
  */
 export async function provablyDead(worker: NamedWorker, here: Record<string, string>): Promise<boolean> {
   const { identity, pid } = worker;
-  if (same(['bootId', 'pidNamespace'], identity, here)) {
+  if (startedHere(worker, here)) {
     if (identity['startTime'] === undefined || mayRun(pid, identity['startTime'])) return false;
     const { watchdog } = identity;
     if (watchdog === undefined) return true;
     return seesProcessesOf(identity, here) && killThoseWith(watchdog);
   }
   return same(['podUid', 'container'], identity, here);
+}
+
+/** Whether a worker was started under the kernel and in the pid namespace that `here` names, as far as is known. */
+export function startedHere({ identity }: NamedWorker, here: Record<string, string>): boolean {
+  return same(['bootId', 'pidNamespace'], identity, here);
 }
 
 function same(keys: string[], one: Record<string, string>, other: Record<string, string>): boolean {
