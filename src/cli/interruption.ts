@@ -7,8 +7,11 @@ export interface Interruption {
 }
 
 export class Interrupted extends Error {
+  readonly by: NodeJS.Signals;
+
   constructor(signal: NodeJS.Signals) {
     super(`Stopped by ${signal}.`);
+    this.by = signal;
     this.name = 'Interrupted';
   }
 }

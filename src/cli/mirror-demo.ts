@@ -11,6 +11,8 @@ export interface MirrorDemo {
   tasks: TaskDefinition[];
   prepareMirror(mirror: string): Promise<PreparedMirror>;
   runMirror(hf: Holdfast, prepared: PreparedMirror, options: RunOptions): Promise<MirrorReport>;
+  runningInMirror(mirror: string): Promise<{ task: string; pid: number }[]>;
+  deathInMirror(mirror: string, pid: number): Promise<void>;
 }
 
 export interface PreparedMirror {

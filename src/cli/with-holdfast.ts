@@ -37,7 +37,7 @@ export async function openHoldfast(
 }
 
 /** Only what was given: the library reads the environment for the rest. */
-function placeOptions(global: GlobalOptions): HoldfastOptions {
+export function placeOptions(global: GlobalOptions): HoldfastOptions {
   const { databaseUrl, redisUrl, namespace, embedded, dataDir } = global;
   return {
     ...(databaseUrl !== undefined && { database: databaseUrl }),
