@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Held } from './demo-crash-holds.js';
 import type { Crash } from './demo-crash-report.js';
 import type { DemoJob } from './demo-job.js';
-import { areRecovered, countLocks, heldByTask, msUntil } from './demo-crash-holds.js';
+import { areRecovered, countLocks, heldByTask, locksText, msUntil } from './demo-crash-holds.js';
 
 const limitMs = 30_000;
 
@@ -11,7 +11,7 @@ export async function killChild(job: DemoJob): Promise<Crash> {
   const { hf, progress, signal } = job;
   for (;;) {
     const { held, since } = await killOneThatHolds(job);
-    await progress.step(`Killed a child process in its task, which held ${countLocks([held])} locks.`);
+    await progress.step(`Killed a child process in its task, which held ${locksText(countLocks([held]))}.`);
     const ms = await msUntil(() => areRecovered(hf, [held]), { since, limitMs, signal });
     const { entry, state } = await hf.tasks.get(held.task);
     // Otherwise its result was on the way to the worker already.

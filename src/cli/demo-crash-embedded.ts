@@ -1,7 +1,7 @@
 import type { Held } from './demo-crash-holds.js';
 import type { Crash } from './demo-crash-report.js';
 import type { DemoOptions, DemoResult } from './demo.js';
-import { countLocks } from './demo-crash-holds.js';
+import { countLocks, locksText } from './demo-crash-holds.js';
 import { runLife } from './demo-crash-life.js';
 import { withCrashes } from './demo-crash-report.js';
 import { watchForInterruption } from './interruption.js';
@@ -42,7 +42,9 @@ async function runUntilKilled(
   });
   if (killed === null) throw new Error('The process of the demo ended before it was killed.');
   const { held } = killed as Killed;
-  await writeNote(`Killed the whole process, which held ${countLocks(held)} locks. Starting it again.\n`);
+  await writeNote(
+    `Killed the whole process, which held ${locksText(countLocks(held))}. Starting it again.\n`,
+  );
   return killed;
 }
 

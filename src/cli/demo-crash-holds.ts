@@ -9,7 +9,9 @@ export interface Held {
   resources: string[];
 }
 
-const pollMs = 10;
+const shortestPauseMs = 5;
+/** How long to pause, as a part of what has passed: so exact is the answer. */
+const pausePart = 0.02;
 
 /** What a task that runs holds, as the lock table tells it at this moment; null where it does not. */
 export async function heldByTask(hf: Holdfast, id: string): Promise<Held | null> {
@@ -31,6 +33,11 @@ export async function heldByWorker(hf: Holdfast, name: string): Promise<Held[]> 
 
 export function countLocks(held: readonly Held[]): number {
   return held.reduce((total, { resources }) => total + resources.length, 0);
+}
+
+/** How many locks, for people. */
+export function locksText(locks: number): string {
+  return locks === 1 ? '1 lock' : `${locks} locks`;
 }
 
 /** Whether each of the tasks has ended, runs again, or is waiting while others may have what it held. */
@@ -65,10 +72,12 @@ export async function msUntil(
   isSo: () => Promise<boolean>,
   { since, limitMs, signal }: { since: number; limitMs: number; signal: AbortSignal },
 ): Promise<number | null> {
-  while (performance.now() - since < limitMs) {
+  for (;;) {
     signal.throwIfAborted();
-    if (await isSo()) return Math.round(performance.now() - since);
-    await pause(pollMs);
+    const yes = await isSo();
+    const passed = performance.now() - since;
+    if (yes) return Math.round(passed);
+    if (passed > limitMs) return null;
+    await pause(Math.max(shortestPauseMs, passed * pausePart));
   }
-  return null;
 }

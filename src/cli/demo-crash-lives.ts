@@ -9,12 +9,12 @@ import type { MirrorDemo } from './mirror-demo.js';
 import { killChild } from './demo-crash-child.js';
 import { areRecovered, heldByWorker, msUntil } from './demo-crash-holds.js';
 import { leaveOrphan } from './demo-crash-orphan.js';
-import { crashing, startWorkerInside } from './demo-workers.js';
+import { crashing, startWorkerInside, tasksOfCrashDemo } from './demo-workers.js';
 import { runTroubledDemo } from './demo.js';
 
 type Tell = (message: FromLife) => Promise<void>;
 
-const settledBefore = 40;
+const settledBefore = 30;
 const limitMs = 60_000;
 /** Long enough for any parent to kill this process. */
 const standStillMs = 10_000;
@@ -51,7 +51,7 @@ export async function liveAgain(demo: MirrorDemo, order: LifeOrder, tell: Tell):
 function troubleOf({ worker }: LifeOrder, cause: (job: DemoJob) => Promise<Crash[]>): Trouble<DemoWorkers> {
   const startWorkers: Trouble<DemoWorkers>['startWorkers'] = ({ hf }, _global, kind) =>
     startWorkerInside(hf, kind, worker);
-  return { kind: crashing, startWorkers, cause };
+  return { kind: crashing, tasks: tasksOfCrashDemo, startWorkers, cause };
 }
 
 async function heldByThis({ hf, signal }: DemoJob, worker: string): Promise<Held[]> {

@@ -1,4 +1,5 @@
 import type { DemoResult } from './demo.js';
+import { locksText } from './demo-crash-holds.js';
 import { durationText } from './texts.js';
 import { textTable } from './text-table.js';
 
@@ -22,14 +23,11 @@ const meanings: Record<Crash['what'], string> = {
   orphan: 'an orphan: an owner without a worker row',
 };
 
-export function crashText({ what, locks, ms }: Crash): string {
-  if (ms === null) return `${meanings[what]}: ${locks} locks are NOT recovered`;
-  return `Recovered from ${meanings[what]}: ${durationText(ms)}`;
-}
-
 /** The same result, ok only where everything was recovered. */
 export function withCrashes<Result extends DemoResult>(result: Result, crashes: readonly Crash[]): Result {
-  const problems = crashes.filter(({ ms }) => ms === null).map(crashText);
+  const problems = crashes
+    .filter(({ ms }) => ms === null)
+    .map(({ what, locks }) => `${locksText(locks)} not recovered from ${meanings[what]}`);
   if (crashes.length < crashesOfDemo)
     problems.push(`${crashesOfDemo - crashes.length} crashes did not happen`);
   const recovered = crashes.filter((crash): crash is Recovered => crash.ms !== null);

@@ -4,7 +4,7 @@ import type { Crash } from './demo-crash-report.js';
 import type { DemoJob } from './demo-job.js';
 import type { DemoWorkerProcesses } from './demo-workers.js';
 import { killChild } from './demo-crash-child.js';
-import { areRecovered, countLocks, heldByWorker, msUntil } from './demo-crash-holds.js';
+import { areRecovered, countLocks, heldByWorker, locksText, msUntil } from './demo-crash-holds.js';
 import { leaveOrphan } from './demo-crash-orphan.js';
 
 const settledBefore = 20;
@@ -25,7 +25,7 @@ async function killWorker(job: DemoJob, workers: DemoWorkerProcesses): Promise<C
   const { hf, progress, signal } = job;
   const { name, held, since } = await killOneThatHolds(job, workers);
   const locks = countLocks(held);
-  await progress.step(`Killed worker process ${name}, which held ${locks} locks; it is started again.`);
+  await progress.step(`Killed worker process ${name}, which held ${locksText(locks)}; it is started again.`);
   const [ms] = await Promise.all([
     msUntil(() => areRecovered(hf, held), { since, limitMs, signal }),
     workers.restart(name),

@@ -31,7 +31,10 @@ export interface WorkersKind {
 
 export const calm: WorkersKind = { slotsInside: 8, slotsOfProcess: 4, isolation: 'inline', ttl: '15s' };
 /** Children, so that one can be killed alone; few, as each takes its time to start. */
-export const crashing: WorkersKind = { slotsInside: 4, slotsOfProcess: 2, isolation: 'child', ttl: '3s' };
+export const crashing: WorkersKind = { slotsInside: 3, slotsOfProcess: 2, isolation: 'child', ttl: '3s' };
+
+/** Fewer than without crashes: a task in a child takes longer, and a killed run begins anew. */
+export const tasksOfCrashDemo = 160;
 
 const processes = 3;
 

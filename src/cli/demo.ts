@@ -30,11 +30,17 @@ export interface DemoOptions {
 /** What happens to the job while it runs. */
 export interface Trouble<Workers extends DemoWorkers> {
   kind: WorkersKind;
+  /** How many tasks to run at least. */
+  tasks: number;
   startWorkers(place: DemoPlace, global: GlobalOptions, kind: WorkersKind): Promise<Workers>;
   cause(job: DemoJob, workers: Workers): Promise<Crash[]>;
 }
 
-const noTrouble: Omit<Trouble<DemoWorkers>, 'startWorkers'> = { kind: calm, cause: async () => [] };
+const noTrouble: Omit<Trouble<DemoWorkers>, 'startWorkers'> = {
+  kind: calm,
+  tasks: 260,
+  cause: async () => [],
+};
 
 /** Runs the mirror in this setting. Leaves its folders as they are. */
 export async function runDemo(demo: MirrorDemo, options: DemoOptions): Promise<DemoResult> {
@@ -84,7 +90,7 @@ interface Run extends DemoOptions {
 async function runOn<Workers extends DemoWorkers>(
   place: DemoPlace,
   { demo, setting, global, progress, signal }: Run,
-  { kind, startWorkers, cause }: Trouble<Workers>,
+  { kind, tasks, startWorkers, cause }: Trouble<Workers>,
 ): Promise<{ workers: number; slots: number; report: MirrorReport; crashes: Crash[] }> {
   signal.throwIfAborted();
   await progress.step(`Copying packages to ${setting.mirror} …`);
@@ -99,7 +105,7 @@ async function runOn<Workers extends DemoWorkers>(
       settled.note(state);
     };
     const job = { ...place, demo, mirror: setting.mirror, workers, progress, signal };
-    const run = demo.runMirror(place.hf, prepared, { signal, onProgress });
+    const run = demo.runMirror(place.hf, prepared, { tasks, signal, onProgress });
     const causing = cause({ ...job, settled: (tasks) => settled.reaches(tasks, signal) }, workers);
     causing.catch(() => {});
     const report = await Promise.race([run, workers.failed]);

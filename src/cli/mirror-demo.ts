@@ -22,6 +22,7 @@ export interface PreparedMirror {
 }
 
 export interface RunOptions {
+  tasks: number;
   onProgress: (progress: MirrorProgress) => void;
   signal: AbortSignal;
 }
