@@ -34,7 +34,7 @@ export const calm: WorkersKind = { slotsInside: 8, slotsOfProcess: 4, isolation:
 export const crashing: WorkersKind = { slotsInside: 3, slotsOfProcess: 2, isolation: 'child', ttl: '3s' };
 
 /** Fewer than without crashes: a task in a child takes longer, and a killed run begins anew. */
-export const tasksOfCrashDemo = 160;
+export const tasksOfCrashDemo = 120;
 
 const processes = 3;
 
