@@ -92,16 +92,21 @@ test('its types serve a user under strict settings', async () => {
   await run(process.execPath, tsc, ...options, '--types', '', 'use.ts');
 });
 
-test('the demo runs where it is installed, tells people so, and leaves no file behind', async () => {
+test('the demo with its crashes runs where it is installed, tells people so, and leaves no file behind', async () => {
   const folder = join(installed.dir, 'tmp');
   mkdirSync(folder);
   const env = { ...installed.env, TMPDIR: folder };
-  const { stdout, stderr } = await execute('holdfast', ['demo'], { cwd: installed.dir, env });
+  const { stdout, stderr } = await execute('holdfast', ['demo', '--crash'], { cwd: installed.dir, env });
   expect(stdout).toMatch(/^verified +every manifest matches its files, every blob its hash$/m);
   expect(stdout).toMatch(/The demo is ok\.\n$/);
   expect(stderr).toMatch(
-    /^Mirroring \d+ packages embedded, with no server of any kind: one worker, 8 slots\.$/m,
+    /^Mirroring \d+ packages embedded, with no server of any kind: one worker, 3 slots\.$/m,
   );
+  expect(stderr).toMatch(/^Killed the whole process, which held \d+ locks?\. Starting it again\.$/m);
+  expect(stdout).toMatch(/^tasks +(\d+) of \1 completed, [1-9]\d* left by an earlier run$/m);
+  for (const lost of ['a child process, killed', 'the whole process, killed', 'an orphan: an owner']) {
+    expect(stdout).toMatch(new RegExp(`^${lost}.* [1-9]\\d* +[\\d.]+m?s$`, 'm'));
+  }
   expect(stderr).toMatch(/holdfast demo --data-dir/);
   expect(readdirSync(folder)).toEqual([]);
-}, 180_000);
+}, 300_000);

@@ -4,8 +4,8 @@ import { changeSource } from './change-source.js';
 import { layoutOf } from './layout.js';
 import { gc, publish, sync } from './tasks.js';
 
-/** How much the demo does: hundreds of tasks, some dozens of them waiting at any time. */
-const workload = { tasks: 260, changesAtOnce: 8, backlog: 64 } as const;
+/** How the demo goes on: some dozens of tasks wait at any time. */
+const workload = { changesAtOnce: 8, backlog: 64 } as const;
 
 export interface WorkloadRun {
   hf: Holdfast;
@@ -13,6 +13,8 @@ export interface WorkloadRun {
   mirror: string;
   packages: string[];
   followed: FollowedTasks;
+  /** At least so many are to be followed in the end. */
+  tasks: number;
   signal: AbortSignal;
 }
 
@@ -22,10 +24,10 @@ export interface WorkloadRun {
  * last collection and index come after all of them: so at the end everything must fit. An abort ends it early.
  */
 export async function dispatchWorkload(run: WorkloadRun): Promise<void> {
-  const { packages, followed, signal } = run;
+  const { packages, followed, tasks, signal } = run;
   await dispatch(run, [...packages.map((name) => syncOf(run, name)), publishOf(run), gcOf(run)]);
   let change = 0;
-  for (let round = 0; followed.followed < workload.tasks; round += 1) {
+  for (let round = 0; followed.followed < tasks; round += 1) {
     await followed.fewerThan(workload.backlog);
     if (signal.aborted) return;
     const requests: DispatchRequest[] = [];

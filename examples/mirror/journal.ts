@@ -4,8 +4,9 @@ import type { Layout } from './layout.js';
 
 type Line =
   | { mark: 'begin' }
-  | { mark: 'start'; task: string; exclusive: string[]; shared: string[] }
-  | { mark: 'end'; task: string };
+  | { mark: 'start'; task: string; pid: number; exclusive: string[]; shared: string[] }
+  | { mark: 'end'; task: string }
+  | { mark: 'death'; pid: number };
 
 type Running = Extract<Line, { mark: 'start' }>;
 
@@ -21,6 +22,7 @@ export async function journaled<Result>(
   await append(layout, {
     mark: 'start',
     task: task.id,
+    pid: process.pid,
     exclusive: task.exclusive,
     shared: task.shared,
   });
@@ -36,22 +38,39 @@ export async function beginJournal(layout: Layout): Promise<void> {
   await append(layout, { mark: 'begin' });
 }
 
+/** Notes that a process runs no more and never will: what it had begun has no end of its own. */
+export async function noteDeath(layout: Layout, pid: number): Promise<void> {
+  await append(layout, { mark: 'death', pid });
+}
+
+/** Which task runs in which process, as far as the tasks have told. */
+export async function findRunning(layout: Layout): Promise<{ task: string; pid: number }[]> {
+  const running = new Map<string, Running>();
+  for (const line of await readLines(layout)) advance(running, line);
+  return [...running.values()].map(({ task, pid }) => ({ task, pid }));
+}
+
 /** Every pair of conflicting tasks that ran at the same time. There must be none. */
 export async function findOverlaps(layout: Layout): Promise<string[]> {
   const running = new Map<string, Running>();
   const overlaps: string[] = [];
-  for (const text of (await readFile(layout.journal, 'utf8')).split('\n')) {
-    if (text === '') continue;
-    const line = JSON.parse(text) as Line;
-    if (line.mark === 'begin') running.clear();
-    else if (line.mark === 'end') running.delete(line.task);
-    else {
-      running.delete(line.task);
-      for (const other of running.values()) overlaps.push(...conflicts(line, other));
-      running.set(line.task, line);
+  for (const line of await readLines(layout)) {
+    advance(running, line);
+    if (line.mark !== 'start') continue;
+    for (const other of running.values()) {
+      if (other !== line) overlaps.push(...conflicts(line, other));
     }
   }
   return overlaps;
+}
+
+function advance(running: Map<string, Running>, line: Line): void {
+  if (line.mark === 'begin') running.clear();
+  else if (line.mark === 'end') running.delete(line.task);
+  else if (line.mark === 'start') running.set(line.task, line);
+  else {
+    for (const { task, pid } of running.values()) if (pid === line.pid) running.delete(task);
+  }
 }
 
 function conflicts(a: Running, b: Running): string[] {
@@ -62,4 +81,10 @@ function conflicts(a: Running, b: Running): string[] {
 
 async function append(layout: Layout, line: Line): Promise<void> {
   await appendFile(layout.journal, `${JSON.stringify(line)}\n`);
+}
+
+/** What is being written has no newline yet. */
+async function readLines(layout: Layout): Promise<Line[]> {
+  const texts = (await readFile(layout.journal, 'utf8')).split('\n').slice(0, -1);
+  return texts.map((text) => JSON.parse(text) as Line);
 }

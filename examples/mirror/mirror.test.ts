@@ -7,7 +7,7 @@ import { changeSource } from './change-source.js';
 import { collectGarbage } from './collect-garbage.js';
 import { copyPackages } from './copy-packages.js';
 import { findPackages } from './find-packages.js';
-import { findOverlaps } from './journal.js';
+import { findOverlaps, findRunning } from './journal.js';
 import { blobFile, layoutOf, sourceFolder } from './layout.js';
 import { readManifest } from './manifests.js';
 import { publishIndex } from './publish-index.js';
@@ -112,6 +112,7 @@ describe('the journal', () => {
   const start = (task: string, exclusive: string[], shared: string[]) => ({
     mark: 'start',
     task,
+    pid: Number(task),
     exclusive,
     shared,
   });
@@ -127,10 +128,17 @@ describe('the journal', () => {
     expect(await overlapsOf([start('1', ['a'], []), start('2', [], ['a'])])).toHaveLength(1);
   });
 
-  it('counts a task as running until its end, its next start, or the next beginning', async () => {
+  it('counts a task as running until its end, its next start, the death of its process, or the next beginning', async () => {
     const [first, second] = [start('1', ['a'], []), start('2', ['a'], [])];
     expect(await overlapsOf([first, { mark: 'end', task: '1' }, second])).toEqual([]);
     expect(await overlapsOf([first, { mark: 'begin' }, second])).toEqual([]);
+    expect(await overlapsOf([first, { mark: 'death', pid: 1 }, second])).toEqual([]);
+    expect(await overlapsOf([first, { mark: 'death', pid: 2 }, second])).toHaveLength(1);
     expect(await overlapsOf([first, first])).toEqual([]);
+  });
+
+  it('tells which task runs in which process', async () => {
+    await overlapsOf([start('1', [], []), start('2', [], []), { mark: 'end', task: '1' }]);
+    expect(await findRunning(layout)).toEqual([{ task: '2', pid: 2 }]);
   });
 });

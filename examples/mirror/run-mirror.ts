@@ -9,6 +9,8 @@ import { gc, publish, sync } from './tasks.js';
 import { unsettledTasks } from './unsettled-tasks.js';
 
 export interface MirrorOptions {
+  /** How many tasks to run at least, those left by an earlier run included. */
+  tasks: number;
   /** Called every now and then, with what there is to show. */
   onProgress: (progress: MirrorProgress) => void;
   /** Ends the run early, with the signal's reason, when what was dispatched has ended. */
@@ -28,7 +30,7 @@ export interface MirrorProgress {
 export async function runMirror(
   hf: Holdfast,
   prepared: PreparedMirror,
-  { onProgress, signal }: MirrorOptions,
+  { tasks, onProgress, signal }: MirrorOptions,
 ): Promise<MirrorReport> {
   const followed = new FollowedTasks(hf);
   const queue = new QueueWatch(hf, 'store');
@@ -44,7 +46,7 @@ export async function runMirror(
     }),
   );
   try {
-    await dispatchWorkload({ hf, ...prepared, followed, signal });
+    await dispatchWorkload({ hf, ...prepared, followed, tasks, signal });
     // Also after an abort: what waits would fail when its folder is gone.
     await followed.fewerThan(1);
     signal.throwIfAborted();

@@ -63,6 +63,14 @@ it('takes the namespace that it was given, on servers and embedded', async () =>
   }
 });
 
+it('with crashes, has a namespace for them alone, and refuses a lock table that dies with its process', async () => {
+  const servers = await demoSetting({ databaseUrl: database, redisUrl: redis }, {}, true);
+  expect(servers.namespace).toBe('holdfast_demo_crash');
+  await servers.remove();
+  const memory = demoSetting({ databaseUrl: database, redisUrl: 'memory:' }, {}, true);
+  await expect(memory).rejects.toThrow(NotConfigured);
+});
+
 it('refuses one URL without the other', async () => {
   await expect(demoSetting({ databaseUrl: database }, {})).rejects.toThrow(NotConfigured);
   await expect(demoSetting({}, { HOLDFAST_REDIS_URL: redis })).rejects.toThrow('the database URL is missing');

@@ -21,11 +21,17 @@ export interface DemoSetting {
 }
 
 const demoNamespace = 'holdfast_demo';
+/** Apart from the other: an orphan is freed after the longest TTL that its namespace has seen, and here all are short. */
+const crashNamespace = 'holdfast_demo_crash';
 
-/** Embedded unless URLs are given. Throws NotConfigured where one of the two is missing. */
+/**
+ * Embedded unless URLs are given. Throws NotConfigured where one of the two is missing, or where there is nobody who
+ * could outlive a crash.
+ */
 export async function demoSetting(
   global: GlobalOptions,
   environment: NodeJS.ProcessEnv,
+  crash: boolean = false,
 ): Promise<DemoSetting> {
   const database = global.databaseUrl ?? environment['HOLDFAST_DATABASE_URL'];
   const redis = global.redisUrl ?? environment['HOLDFAST_REDIS_URL'];
@@ -41,12 +47,17 @@ export async function demoSetting(
     );
   }
   const mode = redis === 'memory:' ? 'memory' : 'servers';
+  if (crash && mode === 'memory') {
+    throw new NotConfigured(
+      'demo --crash runs embedded, or on PostgreSQL and Redis: a lock table in memory has one process only.',
+    );
+  }
   const mirror = await temporaryFolder();
   return {
     mode,
     workerProcesses: mode === 'servers',
     dataDir: null,
-    namespace: namespaceOf(global, environment) ?? demoNamespace,
+    namespace: namespaceOf(global, environment) ?? (crash ? crashNamespace : demoNamespace),
     mirror,
     temporary: true,
     remove: async () => await remove(mirror),

@@ -2,6 +2,7 @@ import type { DemoResult } from './demo.js';
 import type { DemoSetting } from './demo-setting.js';
 import type { DemoWorkers } from './demo-workers.js';
 import type { PreparedMirror } from './mirror-demo.js';
+import { recoveredText } from './demo-crash-report.js';
 import { textFields } from './text-table.js';
 import { bytesText } from './texts.js';
 
@@ -14,8 +15,8 @@ const places: Record<DemoSetting['mode'], string> = {
 /** What the demo is about to do. */
 export function demoStartText(
   { packages, resumes }: PreparedMirror,
-  { mode }: DemoSetting,
-  { workers, slots }: DemoWorkers,
+  { mode }: Pick<DemoSetting, 'mode'>,
+  { names: { length: workers }, slots }: Pick<DemoWorkers, 'names' | 'slots'>,
 ): string {
   const who = workers === 1 ? `one worker, ${slots} slots` : `${workers} worker processes, ${slots} slots`;
   const how = resumes ? 'Going on with the mirror of' : 'Mirroring';
@@ -47,8 +48,9 @@ export function demoText(result: DemoResult): string {
   const problems = result.problems.slice(0, 20).map((problem) => `  ${problem}\n`);
   const more = result.problems.length - problems.length;
   if (more > 0) problems.push(`  and ${more} more\n`);
+  const recovered = result.recovered === undefined ? '' : `\n${recoveredText(result.recovered)}\n`;
   const verdict = result.ok ? 'The demo is ok.\n' : `The demo is NOT ok:\n${problems.join('')}`;
-  return `${textFields(fields)}${verdict}`;
+  return `${textFields(fields)}${recovered}${verdict}`;
 }
 
 /** What to do after the demo. */

@@ -11,6 +11,8 @@ export interface MirrorDemo {
   tasks: TaskDefinition[];
   prepareMirror(mirror: string): Promise<PreparedMirror>;
   runMirror(hf: Holdfast, prepared: PreparedMirror, options: RunOptions): Promise<MirrorReport>;
+  runningInMirror(mirror: string): Promise<{ task: string; pid: number }[]>;
+  deathInMirror(mirror: string, pid: number): Promise<void>;
 }
 
 export interface PreparedMirror {
@@ -20,6 +22,7 @@ export interface PreparedMirror {
 }
 
 export interface RunOptions {
+  tasks: number;
   onProgress: (progress: MirrorProgress) => void;
   signal: AbortSignal;
 }

@@ -14,6 +14,11 @@ export interface WorkerProcess {
   failed: Promise<never>;
   /** Lets it finish its tasks; kills it where that takes more than 20 s. */
   stop(): Promise<void>;
+  /** Stops it where it is, as a debugger does, until it is woken or killed. */
+  freeze(): void;
+  wake(): void;
+  /** Resolves when it is gone. What it ran is gone soon after, and what it held is for others to clean up. */
+  kill(): Promise<void>;
 }
 
 /** Starts the process and waits until it claims. */
@@ -21,6 +26,7 @@ export async function startWorkerProcess(args: string[], global: GlobalOptions):
   const child = spawnWorker(args, global, 'pipe');
   let stopping = false;
   const exited = exitOf(child);
+  const gone = once(child, 'exit');
   const failed = exited.then((text) => (stopping ? new Promise<never>(() => {}) : fail(text)));
   failed.catch(() => {});
   await Promise.race([readyLine(child), failed]);
@@ -32,6 +38,13 @@ export async function startWorkerProcess(args: string[], global: GlobalOptions):
       const timer = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
       await exited;
       clearTimeout(timer);
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    wake: () => void child.kill('SIGCONT'),
+    kill: async () => {
+      stopping = true;
+      child.kill('SIGKILL');
+      await gone;
     },
   };
 }

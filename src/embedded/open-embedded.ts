@@ -6,6 +6,8 @@ import type { Store } from '../store/store.js';
 import { createMemoryLockTable } from '../locks/memory/memory-lock-table.js';
 import { openEpoch } from '../recovery/open-epoch.js';
 import { settleAllWorkers } from '../recovery/settle-lost-tasks.js';
+import { processIdentity } from '../worker/process-identity.js';
+import { killChildrenOf } from '../worker/provably-dead.js';
 import { lockDataFolder } from './data-folder-lock.js';
 
 export interface EmbeddedPorts {
@@ -60,6 +62,11 @@ export async function openEmbedded({ dataDir, namespace, log, openStore }: Embed
 async function prepare(store: Store, table: LockTable, log: Logger): Promise<void> {
   await store.migrate();
   await store.claimLockTable({ kind: table.kind, address: table.address });
-  await settleAllWorkers({ store, log });
+  const here = processIdentity();
+  await settleAllWorkers({ store, log }, async (worker) => {
+    if (await killChildrenOf(worker, here)) return;
+    const { name, incarnation } = worker;
+    log.info({ worker: name, incarnation }, 'children of a dead worker are left to their watchdogs');
+  });
   await openEpoch({ store, table, log }, 'always');
 }

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Holdfast, HoldfastOptions } from '../holdfast.js';
+import { processLives } from '../../test/helpers/process-lives.js';
 import { fillPgliteFolder } from '../../test/helpers/pglite-folder.js';
 import { compiledFile } from '../entry-point.js';
 import { DataDirLocked } from '../errors.js';
@@ -15,6 +16,8 @@ import { defineTask } from '../tasks/definition.js';
 let dataDir: string;
 let opened: Holdfast[];
 let child: ChildProcess | null;
+/** A child of that process, which may outlive it. */
+let stray: number | null;
 
 /** Data that was opened once: making it takes longer than all else here. */
 let template: string;
@@ -32,9 +35,11 @@ beforeEach(async () => {
   await cp(template, dataDir, { recursive: true });
   opened = [];
   child = null;
+  stray = null;
 });
 afterEach(async () => {
   child?.kill('SIGKILL');
+  if (stray !== null && processLives(stray)) process.kill(stray, 'SIGKILL');
   for (const hf of opened) await hf.close();
   await rm(dataDir, { recursive: true, force: true });
 });
@@ -73,6 +78,36 @@ async function startDoomedProcess(): Promise<{ process: ChildProcess; tasks: Rec
   return { process: child, tasks: JSON.parse(line) as Record<string, string> };
 }
 
+/** An embedded process whose one task runs in a child. */
+async function startProcessWithChild(): Promise<{ process: ChildProcess; child: number }> {
+  const library = JSON.stringify(compiledFile(import.meta.url, '../index.js').href);
+  const taskFile = join(dataDir, 'tasks.mjs');
+  const run = `({ progress }) => { progress(process.pid); return new Promise(() => {}); }`;
+  await writeFile(
+    taskFile,
+    `import { defineTask } from ${library};
+    export const stays = defineTask({ name: 'stays', isolation: 'child', run: (_, context) => (${run})(context) });`,
+  );
+  const script = `
+    import { createHoldfast } from ${library};
+    const hf = await createHoldfast({ embedded: true, dataDir: process.argv[1] });
+    void hf.createWorker({ name: 'doomed', taskFiles: [process.argv[2]] }).run();
+    const { id } = await hf.dispatch('stays', null);
+    for (;;) {
+      const { progress } = await hf.tasks.get(id);
+      if (progress.length > 0) { console.log(progress[0]); break; }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  `;
+  child = spawn(process.execPath, ['--input-type=module', '-e', script, dataDir, taskFile], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (child.stdout === null) throw new Error('no stdout');
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  stray = Number(line);
+  return { process: child, child: stray };
+}
+
 describe('embedded', { timeout: 120_000 }, () => {
   it('runs tasks without any server and keeps them over a restart, in a new epoch each time', async () => {
     const fences: string[] = [];
@@ -94,6 +129,19 @@ describe('embedded', { timeout: 120_000 }, () => {
     expect(new Set(fences.map((fence) => fence.slice(0, 12))).size).toBe(2);
     expect(fences).toEqual([...fences].sort());
   });
+
+  it.runIf(process.platform === 'linux')(
+    'ends children that outlived a SIGKILL, being frozen, before it gives their tasks out again',
+    async () => {
+      const { process: doomed, child: frozen } = await startProcessWithChild();
+      process.kill(frozen, 'SIGSTOP');
+      doomed.kill('SIGKILL');
+      await once(doomed, 'exit');
+      expect(processLives(frozen)).toBe(true);
+      await open();
+      expect(processLives(frozen)).toBe(false);
+    },
+  );
 
   it('is refused to a second one, in this process or another, and takes over after a SIGKILL', async () => {
     const doomed = await startDoomedProcess();

@@ -9,6 +9,7 @@ import { openEpoch } from './open-epoch.js';
 import { settleAllWorkers } from './settle-lost-tasks.js';
 
 let place: Place;
+const noChildren = async (): Promise<void> => {};
 
 // Compiling PGlite takes a while, and longer on a busy machine.
 beforeAll(async () => {
@@ -45,7 +46,7 @@ test('each task of a lost worker is settled by its policy, and the worker remove
   load('again', { onWorkerLost: 'retry' });
   load('never', { maxAttempts: 2, onWorkerLost: 'fail' });
   const { ids } = await runningTasks('once', 'twice', 'again', 'never');
-  await settleAllWorkers(place);
+  await settleAllWorkers(place, noChildren);
   const rows = await Promise.all(ids.map((id) => place.store.getTask(id)));
   expect(rows.map((row) => row?.state)).toEqual(['failed', 'waiting', 'waiting', 'failed']);
   expect(rows.map((row) => row?.entry)).toEqual([1, 2, 2, 1]);
@@ -62,7 +63,7 @@ test('a task that cannot be settled stops neither the others nor the start, and 
       return place.store.settleLostTask(worker, task);
     },
   });
-  await settleAllWorkers({ ...place, store });
+  await settleAllWorkers({ ...place, store }, noChildren);
   const states = async (): Promise<unknown[]> =>
     Promise.all(ids.map(async (id) => (await place.store.getTask(id))?.state));
   expect(await states()).toEqual(['failed', 'running', 'failed']);
@@ -72,7 +73,7 @@ test('a task that cannot be settled stops neither the others nor the start, and 
   expect(place.lines.filter(({ level }) => level === 'error')).toMatchObject([
     { fields: { task: poisoned, incarnation } },
   ]);
-  await settleAllWorkers(place);
+  await settleAllWorkers(place, noChildren);
   expect(await place.store.listWorkers({ after: null, limit: 10 })).toEqual([]);
   expect(await states()).toEqual(['failed', 'failed', 'failed']);
 });
@@ -80,7 +81,7 @@ test('a task that cannot be settled stops neither the others nor the start, and 
 test('what a lost worker ran goes on in the next epoch', async () => {
   load('again', { onWorkerLost: 'retry', run: () => 'done' });
   const { ids } = await runningTasks('again');
-  await settleAllWorkers(place);
+  await settleAllWorkers(place, noChildren);
   await openEpoch(place, 'always');
   await startWorker(place);
   expect(await inState(place, ids[0] ?? '', 'completed')).toMatchObject({
@@ -109,7 +110,7 @@ test('the ad-hoc locks of a lost process go with it, held or waited for', async 
   const asked = requestOf(incarnation);
   expect(await place.store.insertRunning(held)).toMatchObject({ status: 'running' });
   expect(await place.store.requestLock(asked)).toBe('requested');
-  await settleAllWorkers(place);
+  await settleAllWorkers(place, noChildren);
   expect(await place.store.listWorkers({ after: null, limit: 10 })).toEqual([]);
   expect(await place.store.getTask(held.task.id)).toBeNull();
   await startWorker(place);

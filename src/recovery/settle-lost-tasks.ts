@@ -21,23 +21,33 @@ const workersPerPage = 100;
 
 /**
  * Settles what every worker of the store ran, by each task's policy, and removes the workers. Only where
- * something outside the store proves that all of them are dead: for embedded data, the lock of its folder.
+ * something outside the store proves that all of them are dead: for embedded data, the lock of its folder. That tells
+ * nothing of their children, which are ended first.
  */
-export async function settleAllWorkers(settling: Settling): Promise<void> {
+export async function settleAllWorkers(
+  settling: Settling,
+  endChildrenOf: (worker: WorkerRow) => Promise<void>,
+): Promise<void> {
   let after: string | null = null;
   for (;;) {
     const page: WorkerRow[] = await settling.store.listWorkers({ after, limit: workersPerPage });
-    for (const worker of page) await settleWorker(settling, worker);
+    for (const worker of page) await settleWorker(settling, worker, endChildrenOf);
     after = page.at(-1)?.incarnation ?? null;
     if (after === null || page.length < workersPerPage) return;
   }
 }
 
 /** G5: a worker that cannot be settled never stops the settling of others. Its row stays for the next time. */
-async function settleWorker(settling: Settling, worker: WorkerRow): Promise<void> {
+async function settleWorker(
+  settling: Settling,
+  worker: WorkerRow,
+  endChildrenOf: (worker: WorkerRow) => Promise<void>,
+): Promise<void> {
   const { store, log } = settling;
   const { name, incarnation } = worker;
   try {
+    // G1: before anybody else may have what their tasks held.
+    await endChildrenOf(worker);
     await store.reapWorker(incarnation);
     const { left } = await settleLostTasks(settling, worker);
     // Its ad-hoc locks go with it; admission takes the holds of those that waited out.

@@ -13,16 +13,31 @@ export async function provablyDead(worker: NamedWorker, here: Record<string, str
   const { identity, pid } = worker;
   if (startedHere(worker, here)) {
     if (identity['startTime'] === undefined || mayRun(pid, identity['startTime'])) return false;
-    const { watchdog } = identity;
-    if (watchdog === undefined) return true;
-    return seesProcessesOf(identity, here) && killThoseWith(watchdog);
+    return killChildrenOf(worker, here);
   }
   return same(['podUid', 'container'], identity, here);
 }
 
 /** Whether a worker was started under the kernel and in the pid namespace that `here` names, as far as is known. */
-export function startedHere({ identity }: NamedWorker, here: Record<string, string>): boolean {
+export function startedHere(
+  { identity }: Pick<NamedWorker, 'identity'>,
+  here: Record<string, string>,
+): boolean {
   return same(['bootId', 'pidNamespace'], identity, here);
+}
+
+/**
+ * Kills the children that outlived a worker whose process is gone: its watchdogs do so unless they are frozen. Resolves
+ * with whether none is left; false, too, where they could not be seen from here. Linux alone shows them.
+ */
+export async function killChildrenOf(
+  { identity }: Pick<NamedWorker, 'identity'>,
+  here: Record<string, string>,
+): Promise<boolean> {
+  const { watchdog } = identity;
+  if (watchdog === undefined) return true;
+  if (!startedHere({ identity }, here)) return false;
+  return seesProcessesOf(identity, here) && killThoseWith(watchdog);
 }
 
 function same(keys: string[], one: Record<string, string>, other: Record<string, string>): boolean {
