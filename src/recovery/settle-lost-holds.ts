@@ -3,6 +3,7 @@ import type { Owner } from '../owner.js';
 import type { LostHoldOutcome } from '../store/lost-workers.js';
 import type { TaskEntry } from '../store/store.js';
 import type { Recovery } from './recovery.js';
+import { faultPoint } from '../fault-points.js';
 import { eachOnItsOwn } from './each-on-its-own.js';
 import { inCurrentEpoch } from './in-current-epoch.js';
 
@@ -18,6 +19,7 @@ export async function settleLostHolds(
   const moves: Move[] = [];
   const releases: OwnedHold[] = [];
   const outcomes = await outcomesOf(recovery, owner, holds);
+  if (outcomes.some((outcome) => typeof outcome === 'number')) faultPoint('dead-hold-given-back');
   for (const [index, hold] of holds.entries()) {
     const { task, entry } = hold;
     const outcome = outcomes[index] ?? 'unsettled';

@@ -1,6 +1,7 @@
 import type { Logger } from '../log.js';
 import type { Store, TaskEntry } from '../store/store.js';
 import type { WorkerRow } from '../store/worker-row.js';
+import { faultPoint } from '../fault-points.js';
 
 export interface Settling {
   store: Store;
@@ -61,6 +62,7 @@ export async function settleLostTasks(
     const fields = { task, entry, worker: name, incarnation };
     try {
       const answer = await store.settleLostTask(incarnation, { task, entry });
+      faultPoint('dead-task-settled');
       log.info({ ...fields, ...answer }, 'settled a task of a dead worker');
       done.settled.push({ task, entry });
       if (answer.outcome === 'settled') done.final.push(task);

@@ -1,3 +1,4 @@
+import { faultPoint } from '../fault-points.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Heartbeat } from './heartbeat.js';
 import type { WorkerParts } from './worker-parts.js';
@@ -103,6 +104,7 @@ async function withdraw({ incarnation }: WorkerParts, heartbeat: Heartbeat): Pro
   try {
     if (!incarnation.mayAct()) return;
     const unlisted = await inCurrentOrNextEpoch(incarnation, (epoch) => table.unlistOwner(epoch, owner));
+    faultPoint('unlisted');
     await heartbeat.stop();
     if (unlisted === 'still-holds')
       log.error({ ...owner }, 'stopped although its registry still names holds');

@@ -1,3 +1,4 @@
+import { faultPoint } from '../fault-points.js';
 import { hostname } from 'node:os';
 import type { Owner } from '../owner.js';
 import type { Heartbeat } from './heartbeat.js';
@@ -88,6 +89,7 @@ class Worker implements WorkerProcess {
       await withdrawBeforeStart(parts, heartbeat);
       throw error;
     }
+    faultPoint('listed');
     // Before it takes any task: what its predecessors held may be what the next one needs.
     await parts.recovering.cleanUpForSelf();
     const forgetBeats = heartbeat.onBeat(() => this.#atBeat(parts));
@@ -122,6 +124,7 @@ class Worker implements WorkerProcess {
       ...{ ttlMs, concurrency, ...offer },
     });
     this.#owner = { name, incarnation };
+    faultPoint('registered');
     return this.#owner;
   }
 
