@@ -34,7 +34,7 @@ export const faultPoints = [
   // Cleaning up after another one, or after an earlier incarnation.
   'predecessor-reaped',
   'dead-reaped',
-  'dead-task-settled',
+  'dead-tasks-settled',
   'dead-locks-deleted',
   'dead-hold-given-back',
   'dead-holds-settled',

@@ -116,7 +116,7 @@ export const scenarios: Record<FaultPoint, Scenario> = {
   'lock-row-deleted': { ...nothingBefore, does: 'lock now' },
   'predecessor-reaped': { before: (victim) => dead(victim, victim.name) },
   'dead-reaped': sweeping,
-  'dead-task-settled': sweeping,
+  'dead-tasks-settled': sweeping,
   'dead-locks-deleted': sweeping,
   'dead-hold-given-back': sweeping,
   'dead-holds-settled': sweeping,
