@@ -18,6 +18,9 @@ export interface Scenario {
   recoveredBy?: 'observer';
 }
 
+/** A process takes a while to start on a busy machine, in milliseconds. */
+const startLimitMs = 50_000;
+
 /** It comes by when it runs one task of that name. */
 function running(name: string, becomes: TaskState = 'completed'): Scenario {
   return { before: (victim) => victim.dispatch(name, becomes) };
@@ -28,7 +31,11 @@ const nothingBefore = { before: async (): Promise<void> => {} };
 const stopping: Scenario = {
   before: (victim) => victim.dispatch('stopped'),
   meanwhile: async (victim) => {
-    await waitUntil(() => victim.journal().some(({ kind }) => kind === 'start'), 'the handler runs');
+    await waitUntil(
+      () => victim.journal().some(({ kind }) => kind === 'start'),
+      'the handler runs',
+      startLimitMs,
+    );
     victim.process.kill('SIGTERM');
   },
 };
@@ -38,7 +45,7 @@ const idleStop: Scenario = {
   meanwhile: async (victim) => {
     const done = async (): Promise<boolean> =>
       (await victim.states()).every((state) => state === 'completed');
-    await waitUntil(done, 'its task is completed');
+    await waitUntil(done, 'its task is completed', startLimitMs);
     victim.process.kill('SIGTERM');
   },
 };

@@ -16,7 +16,12 @@ import { serverPlace } from '../worker/place.js';
 const fixture = fileURLToPath(new URL('victim.mjs', import.meta.url));
 const taskFile = fileURLToPath(new URL('fault-tasks.mjs', import.meta.url));
 
-const limitMs = 40_000;
+const limitMs = 60_000;
+
+/** A successor of its name does not wait for it. */
+const longTtlMs = 15_000;
+/** An observer does. */
+const shortTtlMs = 3_000;
 
 /** A process that is to die at a fault point, in a namespace of its own. */
 export class Victim {
@@ -66,9 +71,11 @@ export class Victim {
   }
 
   /** Starts it; resolves with the signal that ended it. */
-  async dieAt(point: FaultPoint, { does = 'work', before, meanwhile }: Scenario): Promise<string | null> {
+  async dieAt(point: FaultPoint, scenario: Scenario): Promise<string | null> {
+    const { does = 'work', before, meanwhile, recoveredBy } = scenario;
     await before(this);
-    const given = JSON.stringify({ does, ttlMs: 1_500, journal: this.journalPath });
+    const ttlMs = recoveredBy === 'observer' ? shortTtlMs : longTtlMs;
+    const given = JSON.stringify({ does, ttlMs, journal: this.journalPath });
     this.#process = spawn(process.execPath, [fixture, given], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
