@@ -109,6 +109,10 @@ describe('one that cannot be settled', () => {
         expect(performance.now() - started).toBeLessThan(4_000);
         expect(clean).toBe(when === 'after');
         expect(await scene.registry()).toEqual(when === 'after' ? [] : [poisoned]);
+        const message = 'a task of a dead worker is locked by somebody else';
+        const told = place.lines.filter((line) => line.message === message);
+        const fields = { task: poisoned, incarnation: dead.incarnation };
+        expect(told).toMatchObject(when === 'after' ? [] : [{ level: 'error', fields }]);
       });
       await scene.lose();
       await scene.expectClean();
