@@ -5,6 +5,7 @@ import type { Discarding } from '../worker/discarding.js';
 import type { Incarnation } from '../worker/incarnation.js';
 import type { KnownHolds } from '../worker/known-holds.js';
 import type { Releasing } from '../worker/releasing.js';
+import { faultPoint } from '../fault-points.js';
 import { Fenced, ResourcesBusy, Unavailable } from '../errors.js';
 import { laneText } from '../lane.js';
 import { EpochRefused } from '../locks/lock-table.js';
@@ -72,6 +73,7 @@ export class OwnInserts {
       const number = (this.#number += 1);
       try {
         const outcome = await store.requestLock({ requester: owner.incarnation, number, lock });
+        faultPoint('lock-requested');
         if (outcome === 'requested') return { status: 'requested' };
         if (outcome === 'reaped') throw this.#reaped();
       } catch (error) {
@@ -103,6 +105,7 @@ export class OwnInserts {
         answer: await this.#enterListed(epoch, entering),
       }));
       const { epoch, answer } = entered;
+      faultPoint('own-hold-entered');
       if (answer.status === 'owned') return { epoch, fence: answer.fence };
       if (answer.status === 'present') throw new Unavailable(`Task ${hold.task} has a hold already.`);
       known.forget(hold);
@@ -138,6 +141,7 @@ export class OwnInserts {
       try {
         const worker = owner.incarnation;
         const outcome = await store.insertRunning({ ...insert, worker, epoch, number, fence });
+        faultPoint('own-row-inserted');
         if (outcome.status !== 'void') return outcome;
       } catch (error) {
         this.#ports.discarding.add([{ ...hold, lostInsert: number }]);

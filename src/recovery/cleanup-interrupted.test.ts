@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Owner } from '../owner.js';
 import type { Place } from '../../test/worker/place.js';
 import type { Recovery } from './recovery.js';
-import { somePolicies, withRollback } from '../../test/store/rows.js';
+import { settleLost, somePolicies, withRollback } from '../../test/store/rows.js';
 import {
   admit,
   claimHolds,
@@ -57,9 +57,9 @@ describe('one that cannot be settled', () => {
   test('because its row is broken keeps nothing else back', async () => {
     const { poisoned } = await twenty();
     const store = overriding(place.store, {
-      settleLostTask: async (worker, hold) => {
-        if (hold.task === poisoned) throw new Error('poisoned');
-        return place.store.settleLostTask(worker, hold);
+      settleLostTasks: async (worker, tasks) => {
+        if (tasks.some(({ task }) => task === poisoned)) throw new Error('poisoned');
+        return place.store.settleLostTasks(worker, tasks);
       },
     });
     await expectOnlyPoisonedLeft(poisoned, { ...place, store });
@@ -100,7 +100,7 @@ describe('one that cannot be settled', () => {
     async (when) => {
       const { poisoned } = await twenty();
       await place.store.reapWorker(dead.incarnation);
-      if (when === 'after') await place.store.settleLostTask(dead.incarnation, { task: poisoned, entry: 1 });
+      if (when === 'after') await settleLost(place.store, dead.incarnation, { task: poisoned, entry: 1 });
       const tasks = `"${place.namespace}".tasks`;
       await place.database.transaction(async (locked) => {
         await locked.query(`SELECT FROM ${tasks} WHERE id = $1 FOR UPDATE`, [poisoned]);
@@ -109,6 +109,10 @@ describe('one that cannot be settled', () => {
         expect(performance.now() - started).toBeLessThan(4_000);
         expect(clean).toBe(when === 'after');
         expect(await scene.registry()).toEqual(when === 'after' ? [] : [poisoned]);
+        const message = 'a task of a dead worker is locked by somebody else';
+        const told = place.lines.filter((line) => line.message === message);
+        const fields = { task: poisoned, incarnation: dead.incarnation };
+        expect(told).toMatchObject(when === 'after' ? [] : [{ level: 'error', fields }]);
       });
       await scene.lose();
       await scene.expectClean();
@@ -120,7 +124,7 @@ describe('one that cannot be settled', () => {
 /** Everything that a clean-up calls. */
 const storeCalls = [
   'runningOf',
-  'settleLostTask',
+  'settleLostTasks',
   'settleLostLocks',
   'settleLostHolds',
   'getTask',

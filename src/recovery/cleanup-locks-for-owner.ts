@@ -1,6 +1,7 @@
 import type { Page, RegistryEntry } from '../locks/lock-table.js';
 import type { Owner } from '../owner.js';
 import type { Recovery } from './recovery.js';
+import { faultPoint } from '../fault-points.js';
 import { inCurrentEpoch } from './in-current-epoch.js';
 import { releaseEach, settleLostHolds } from './settle-lost-holds.js';
 
@@ -14,6 +15,7 @@ export async function cleanupLocksForOwner(recovery: Recovery, owner: Owner): Pr
   try {
     const left = await settleRegistry(recovery, owner);
     if (left > 0) return false;
+    faultPoint('dead-owner-clean');
     const { table } = recovery;
     return (await inCurrentEpoch(recovery, (epoch) => table.unlistOwner(epoch, owner))) === 'unlisted';
   } catch (error) {

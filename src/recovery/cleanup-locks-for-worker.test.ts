@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Owner } from '../owner.js';
 import type { Place } from '../../test/worker/place.js';
-import { insertOf, requestOf, somePolicies, withRollback } from '../../test/store/rows.js';
+import { insertOf, requestOf, somePolicies, withRollback, settleLost } from '../../test/store/rows.js';
 import {
   admit,
   claimHolds,
@@ -190,7 +190,7 @@ describe('a hold whose task went on', () => {
       { exclusive: ['r'] },
     );
     await place.store.reapWorker(dead.incarnation);
-    await place.store.settleLostTask(dead.incarnation, { task: first?.id ?? '', entry: 1 });
+    await settleLost(place.store, dead.incarnation, { task: first?.id ?? '', entry: 1 });
     await admit(place);
     expect(await scene.lose()).toBe(true);
     expect(await workOff(place, live)).toEqual([first?.id, second?.id]);

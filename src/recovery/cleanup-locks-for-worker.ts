@@ -1,5 +1,6 @@
 import type { Owner } from '../owner.js';
 import type { Recovery } from './recovery.js';
+import { faultPoint } from '../fault-points.js';
 import { cleanupLocksForOwner } from './cleanup-locks-for-owner.js';
 import { settleLostHolds } from './settle-lost-holds.js';
 import { settleLostTasks } from './settle-lost-tasks.js';
@@ -15,9 +16,12 @@ export async function cleanupLocksForWorker(recovery: Recovery, worker: Owner): 
     const { settled, final, left } = await settleLostTasks(recovery, worker);
     const locks = await store.settleLostLocks(worker.incarnation);
     if (locks === 'refused') return false;
+    faultPoint('dead-locks-deleted');
     // By the rows and not by the registry: a script that died half-way may have held what it had not listed.
     await settleLostHolds(recovery, worker, [...settled, ...locks.map((task) => ({ task, entry: 1 }))]);
+    faultPoint('dead-holds-settled');
     const clean = await cleanupLocksForOwner(recovery, worker);
+    faultPoint('dead-owner-unlisted');
     await Promise.all([table.announceSettled(final), table.wakeAdmission()]);
     if (!clean || left > 0) return false;
     return (await store.removeWorker(worker.incarnation)) === 'removed';

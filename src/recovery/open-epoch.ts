@@ -1,3 +1,4 @@
+import { faultPoint } from '../fault-points.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BuildingHold, EpochRecord, LockTable } from '../locks/lock-table.js';
 import type { TableFormats } from '../locks/table-formats.js';
@@ -95,6 +96,7 @@ async function build(opening: EpochOpening, rebuild: Rebuild, seen: string | nul
   if (record?.epoch !== epoch || !record.identityHolds) {
     throw new Unavailable(`Epoch ${epoch} was lost as soon as it was open.`);
   }
+  faultPoint('epoch-built');
   await rebuild.commitEpoch({ epoch, identity: record.identity });
   log.info({ epoch, holds, replaced: seen }, 'opened a new epoch of the lock table');
   return epoch;

@@ -1,6 +1,7 @@
 import type { Owner } from '../owner.js';
 import type { NamedWorker } from '../store/lost-workers.js';
 import type { Recovery } from './recovery.js';
+import { faultPoint } from '../fault-points.js';
 import { Unavailable } from '../errors.js';
 import { cleanupLocksForWorker } from './cleanup-locks-for-worker.js';
 import { collectLockOwners } from './collect-lock-owners.js';
@@ -42,6 +43,7 @@ async function cleanUpUnlessAlive(
     if (row !== undefined && !row.reaped) {
       if (!(await isDead(row))) return true;
       if ((await recovery.store.reapWorker(row.incarnation, row.counter)) === 'alive') return true;
+      faultPoint('predecessor-reaped');
     }
   } catch (error) {
     if (error instanceof Unavailable) throw error;

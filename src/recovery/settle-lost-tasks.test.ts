@@ -58,9 +58,9 @@ test('a task that cannot be settled stops neither the others nor the start, and 
   const { ids, incarnation } = await runningTasks('once', 'once', 'once');
   const [, poisoned] = ids;
   const store = overriding(place.store, {
-    settleLostTask: async (worker, task) => {
-      if (task.task === poisoned) throw new Error('poisoned');
-      return place.store.settleLostTask(worker, task);
+    settleLostTasks: async (worker, tasks) => {
+      if (tasks.some(({ task }) => task === poisoned)) throw new Error('poisoned');
+      return place.store.settleLostTasks(worker, tasks);
     },
   });
   await settleAllWorkers({ ...place, store }, noChildren);

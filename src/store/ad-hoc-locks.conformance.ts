@@ -12,6 +12,7 @@ import {
   openEpoch,
   register,
   requestOf,
+  settleLost,
 } from '../../test/store/rows.js';
 import { laneText } from '../lane.js';
 
@@ -158,11 +159,11 @@ export function adHocLocksConformance(open: () => Promise<OpenStore>): void {
       const other = await register(store, { kind: 'api', name: 'web' });
       const [held, second, asked] = [(await hold(other)).id, (await hold(other)).id, await request(other)];
       expect(await store.settleLostLocks(other)).toBe('refused');
-      expect(await store.settleLostTask(other, { task: held, entry: 1 })).toEqual({ outcome: 'refused' });
+      expect(await settleLost(store, other, { task: held, entry: 1 })).toEqual({ outcome: 'refused' });
       expect(await store.removeWorker(other)).toBe('running');
       await store.reapWorker(other);
       expect(await store.discardTasks(other, [held])).toBe('reaped');
-      expect(await store.settleLostTask(other, { task: held, entry: 1 })).toEqual({ outcome: 'settled' });
+      expect(await settleLost(store, other, { task: held, entry: 1 })).toEqual({ outcome: 'settled' });
       expect(await store.getTask(held)).toBeNull();
       expect(await store.removeWorker(other)).toBe('running');
       expect(await store.settleLostLocks(other)).toEqual([second]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenStore } from '../../test/store/open-store.js';
 import type { LockRequest } from './store.js';
 import fc from 'fast-check';
-import { claimOf, insertOf, openEpoch, register, requestOf } from '../../test/store/rows.js';
+import { claimOf, insertOf, openEpoch, register, requestOf, settleLost } from '../../test/store/rows.js';
 
 const kinds = [
   ...([
@@ -135,7 +135,7 @@ async function ask(at: At, { kind }: Step, worker: string, number: number): Prom
     case 'reap':
       return store.reapWorker(worker);
     case 'settle':
-      return (await store.settleLostTask(worker, hold)).outcome;
+      return (await settleLost(store, worker, hold)).outcome;
     case 'settle all':
       return store.settleLostLocks(worker);
     case 'remove':

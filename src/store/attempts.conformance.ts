@@ -8,6 +8,7 @@ import {
   register,
   runningTask,
   somePolicies,
+  settleLost,
 } from '../../test/store/rows.js';
 
 const error = { code: 'Boom', message: 'boom' };
@@ -79,7 +80,7 @@ export function attemptsConformance(open: () => Promise<OpenStore>): void {
       await store.readmitWithResources(await claim(3), { task: id, entry: 3, ...more });
       const lost = await claim(4);
       await store.reapWorker(lost);
-      await store.settleLostTask(lost, { task: id, entry: 4 });
+      await settleLost(store, lost, { task: id, entry: 4 });
       const last = await claim(5);
       await store.cancelTask(id);
       await store.finishTasks(last, [{ task: id, entry: 5, state: 'failed', error }]);

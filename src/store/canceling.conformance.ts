@@ -9,6 +9,7 @@ import {
   register,
   runningTask,
   somePolicies,
+  settleLost,
 } from '../../test/store/rows.js';
 
 const error = { code: 'Boom', message: 'boom' };
@@ -82,7 +83,7 @@ export function cancelingConformance(open: () => Promise<OpenStore>): void {
       const lost = await runningTask(store, { policies: somePolicies });
       await store.cancelTask(lost.id);
       await store.reapWorker(lost.worker);
-      expect(await store.settleLostTask(lost.worker, { task: lost.id, entry: 1 })).toEqual({
+      expect(await settleLost(store, lost.worker, { task: lost.id, entry: 1 })).toEqual({
         outcome: 'settled',
       });
       for (const { id } of [back, lost]) expect((await mustGet(store, id)).state).toBe('canceled');

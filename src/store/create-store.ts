@@ -34,10 +34,11 @@ import { retryPage } from './queries/retry-page.js';
 import { retryTask } from './queries/retry-task.js';
 import { rollbacksAmong } from './queries/rollbacks-among.js';
 import { runningOf } from './queries/running-of.js';
+import { sayStopped } from './queries/say-stopped.js';
 import { servingWorkers } from './queries/serving-workers.js';
 import { settleLostHolds } from './queries/settle-lost-holds.js';
 import { settleLostLocks } from './queries/settle-lost-locks.js';
-import { settleLostTask } from './queries/settle-lost-task.js';
+import { settleLostTasks } from './queries/settle-lost-tasks.js';
 import { settledAmong } from './queries/settled-among.js';
 import { voidInserts } from './queries/void-inserts.js';
 import { waitEdges } from './queries/wait-edges.js';
@@ -97,6 +98,7 @@ export function createStore(database: Database, namespace: string): Store {
 
     registerWorker: (worker) => registerWorker(run, worker),
     beat: (incarnation) => beat(run, incarnation),
+    sayStopped: (incarnation) => sayStopped(run, incarnation),
     listWorkers: (page) => listWorkers(run, page),
     servingWorkers: () => servingWorkers(run),
     removeWorker: (incarnation) => removeWorker(run, incarnation),
@@ -112,7 +114,7 @@ function lostWorkers(run: Run): LostWorkers {
     longestTtlMs: () => longestTtlMs(run),
     workersAmong: (incarnations) => workersAmong(run, incarnations),
     reapWorker: (incarnation, counter) => reapWorker(run, incarnation, counter),
-    settleLostTask: (worker, task) => settleLostTask(run, worker, task),
+    settleLostTasks: (worker, tasks) => settleLostTasks(run, worker, tasks),
     settleLostLocks: (requester) => settleLostLocks(run, requester),
     settleLostHolds: (worker, holds) => settleLostHolds(run, worker, holds),
   };

@@ -10,7 +10,15 @@ import {
 } from '../../test/store/explaining-database.js';
 import { fillWithMillion, share, taskId } from '../../test/store/million-tasks.js';
 import { openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
-import { claimOf, insertOf, newTask, openEpoch, register, requestOf } from '../../test/store/rows.js';
+import {
+  claimOf,
+  insertOf,
+  newTask,
+  openEpoch,
+  register,
+  requestOf,
+  settleLost,
+} from '../../test/store/rows.js';
 import { openSession } from '../../test/store/session.js';
 import { createStore } from './create-store.js';
 
@@ -59,7 +67,7 @@ describe('with a million tasks', () => {
     await store.giveBackTasks('1', [task]);
     const lost = await register(store);
     await store.reapWorker(lost);
-    await store.settleLostTask(lost, task);
+    await settleLost(store, lost, task);
     await store.settleLostLocks(lost);
     await store.removeWorker(lost);
     await store.discardTasks('1', [task.task]);
@@ -183,7 +191,7 @@ describe('with a million tasks', () => {
         const running = await store.runningOf(worker);
         expect(running.length).toBeGreaterThan(50);
         await store.reapWorker(worker);
-        for (const task of running.slice(0, 5)) await store.settleLostTask(worker, task);
+        for (const task of running.slice(0, 5)) await settleLost(store, worker, task);
         expect(await store.removeWorker(worker)).toBe('running');
         expect(await store.listWorkers({ after: '1', limit: 10 })).toHaveLength(10);
       });

@@ -34,7 +34,7 @@ describe.each(['repeatable read', 'serializable'])('where the default isolation 
     ['give-back', () => store.giveBackTasks(worker, [{ task, entry: 1 }])],
     ['readmission', () => store.readmitWithResources(worker, { task, entry: 1, exclusive: [], shared: [] })],
     ['reaping', () => store.reapWorker(worker)],
-    ['settling', () => store.settleLostTask(worker, { task, entry: 1 })],
+    ['settling', () => store.settleLostTasks(worker, [{ task, entry: 1 }])],
     ['removal', () => store.removeWorker(worker)],
   ];
 

@@ -14,6 +14,7 @@ import {
   runningTask,
   somePolicies,
   withRollback,
+  settleLost,
 } from '../../test/store/rows.js';
 
 /** What recovery asks the store, and what becomes of the holds of the dead. */
@@ -149,7 +150,7 @@ export function lostWorkersConformance(open: () => Promise<OpenStore>): void {
       expect(await outcome(await dead(), '01890000-0000-7000-8000-000000000000')).toBe('over');
       const again = await runningTask(store, { policies: { ...somePolicies, onWorkerLost: 'retry' } });
       await store.reapWorker(again.worker);
-      await store.settleLostTask(again.worker, { task: again.id, entry: 1 });
+      await settleLost(store, again.worker, { task: again.id, entry: 1 });
       expect(await outcome(again.worker, again.id)).toBe('later');
       await claimOne(store, await register(store), { task: again.id, entry: 2 });
       expect(await outcome(again.worker, again.id)).toBe('over');
@@ -173,7 +174,7 @@ export function lostWorkersConformance(open: () => Promise<OpenStore>): void {
       const { entry } = await mustGet(store, id);
       expect(await outcome(await dead(), id, entry)).toBe('over');
       expect((await mustGet(store, id)).entry).toBe(entry + 1);
-      await store.settleLostTask(worker, { task: rolls, entry: 1 });
+      await settleLost(store, worker, { task: rolls, entry: 1 });
       expect(await outcome(worker, rolls)).toBe('later');
       expect(await outcome(worker, rolls, 2)).toBe(3);
     });

@@ -16,8 +16,8 @@ export interface LostWorkers {
    * has not beaten since: `alive` otherwise. `already`: somebody else has reaped it.
    */
   reapWorker(incarnation: string, counter?: string): Promise<'reaped' | 'already' | 'alive' | 'gone'>;
-  /** Settles one running-like task by its policy. */
-  settleLostTask(worker: string, task: TaskEntry): Promise<LostTaskOutcome>;
+  /** Settles running-like tasks, each by its policy; their outcomes are in order. Waits for nobody who keeps one locked. */
+  settleLostTasks(worker: string, tasks: TaskEntry[]): Promise<LostTaskOutcome[]>;
   /**
    * Deletes the ad-hoc locks of a requester; of those that wait, admission takes the holds out. Returns the others,
    * whose holds are to be released.
@@ -42,6 +42,8 @@ export type LostTaskOutcome =
   | { outcome: 'given-back'; nextEntry: number }
   /** It is in a final state. */
   | { outcome: 'settled' }
+  /** Somebody else keeps its row locked: it is not settled yet. */
+  | { outcome: 'locked' }
   | { outcome: 'refused' };
 
 /**

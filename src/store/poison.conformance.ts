@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenStore } from '../../test/store/open-store.js';
 import type { Policies } from './store.js';
-import { claimOne, insertOne, mustGet, openEpoch, register, somePolicies } from '../../test/store/rows.js';
+import {
+  claimOne,
+  insertOne,
+  mustGet,
+  openEpoch,
+  register,
+  somePolicies,
+  settleLost,
+} from '../../test/store/rows.js';
 
 const cells = [1, 2, 4].flatMap((maxAttempts) =>
   [1, 3].flatMap((maxCrashes) =>
@@ -35,7 +43,7 @@ export function poisonConformance(open: () => Promise<OpenStore>): void {
         const worker = await register(store);
         await claimOne(store, worker, { task: id, entry });
         await store.reapWorker(worker);
-        await store.settleLostTask(worker, { task: id, entry });
+        await settleLost(store, worker, { task: id, entry });
         if ((await mustGet(store, id)).state !== 'waiting') return runs;
       }
     }
@@ -62,7 +70,7 @@ export function poisonConformance(open: () => Promise<OpenStore>): void {
       const worker = await register(opened.store);
       await claimOne(opened.store, worker, { task: id, entry: 1 });
       await opened.store.reapWorker(worker);
-      await opened.store.settleLostTask(worker, { task: id, entry: 1 });
+      await settleLost(opened.store, worker, { task: id, entry: 1 });
       expect(await opened.store.cancelTask(id)).toEqual({ before: 'waiting', after: 'canceled' });
     });
   });

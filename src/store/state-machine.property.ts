@@ -4,7 +4,15 @@ import type { Finish } from './finish.js';
 import type { Policies, Store } from './store.js';
 import fc from 'fast-check';
 import { v7 } from 'uuid';
-import { claimOf, insertOne, mustGet, openEpoch, register, somePolicies } from '../../test/store/rows.js';
+import {
+  claimOf,
+  insertOne,
+  mustGet,
+  openEpoch,
+  register,
+  somePolicies,
+  settleLost,
+} from '../../test/store/rows.js';
 import * as model from '../../test/store/task-model.js';
 
 const policies: (Policies | null)[] = [
@@ -30,6 +38,7 @@ type Kind =
   | 'retry by hand'
   | 'pause'
   | 'resume'
+  | 'say stopped'
   | 'reap'
   | 'settle'
   | 'progress'
@@ -66,7 +75,7 @@ const step: fc.Arbitrary<Step> = fc.record({
           'pause',
           'resume',
         ] as const),
-        ...(['reap', 'settle', 'settle', 'progress'] as const),
+        ...(['say stopped', 'reap', 'settle', 'settle', 'progress'] as const),
         ...(['rolled back', 'roll-back failed', 'end unclaimed'] as const),
       ),
     },
@@ -103,7 +112,7 @@ export function stateMachineProperty(open: () => Promise<OpenStore>): void {
             const workers = [await register(store), await register(store)];
             const expected: model.Model = {
               tasks: given.map(model.modelTask),
-              reaped: new Set(),
+              ...{ reaped: new Set(), stopped: new Set() },
               paused: false,
             };
             for (const one of steps) {
@@ -196,10 +205,12 @@ async function ask(
       return store.pauseQueue(queue);
     case 'resume':
       return store.resumeQueue(queue);
+    case 'say stopped':
+      return store.sayStopped(worker);
     case 'reap':
       return store.reapWorker(worker);
     case 'settle': {
-      const settled = await store.settleLostTask(worker, { task, entry });
+      const settled = await settleLost(store, worker, { task, entry });
       return settled.outcome === 'given-back' ? settled.nextEntry : settled.outcome;
     }
     case 'progress':
@@ -245,6 +256,9 @@ function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
       return model.pause(expected);
     case 'resume':
       expected.paused = false;
+      return undefined;
+    case 'say stopped':
+      if (!expected.reaped.has(worker)) expected.stopped.add(worker);
       return undefined;
     case 'reap': {
       const already = expected.reaped.has(worker);

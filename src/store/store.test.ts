@@ -15,6 +15,7 @@ import { listingConformance } from './listing.conformance.js';
 import { lostWorkersConformance } from './lost-workers.conformance.js';
 import { pausingConformance } from './pausing.conformance.js';
 import { poisonConformance } from './poison.conformance.js';
+import { settlingConformance } from './settling.conformance.js';
 import { readingConformance } from './reading.conformance.js';
 import { retryingConformance } from './retrying.conformance.js';
 import { rollingBackConformance } from './rolling-back.conformance.js';
@@ -34,6 +35,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   cancelingConformance(open);
   retryingConformance(open);
   poisonConformance(open);
+  settlingConformance(open);
   attemptsConformance(open);
   adHocLocksConformance(open);
   uniqueKeysConformance(open);

@@ -116,6 +116,11 @@ export interface Store extends LostWorkers, AuditedTasks {
   registerWorker(worker: NewWorker): Promise<{ incarnation: string }>;
   /** Raises the counter. `reaped` when no row was changed. */
   beat(incarnation: string): Promise<'beaten' | 'reaped'>;
+  /**
+   * That this worker has ended what it ran, because it may not act any more or stops: what is left of that is no crash.
+   * Changes nothing once it is reaped.
+   */
+  sayStopped(incarnation: string): Promise<void>;
   listWorkers(page: { after: string | null; limit: number }): Promise<WorkerRow[]>;
   /** What live workers serve, for admission. */
   servingWorkers(): Promise<ServedByWorker[]>;

@@ -9,6 +9,7 @@ import {
   rollingBack,
   runningTask,
   withRollback,
+  settleLost,
 } from '../../test/store/rows.js';
 
 const error = { code: 'Boom', message: 'boom' };
@@ -29,7 +30,7 @@ export function unclaimedRollbacksConformance(open: () => Promise<OpenStore>): v
       const { store } = opened;
       const { id, worker } = await runningTask(store, { policies });
       await store.reapWorker(worker);
-      expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual({
+      expect(await settleLost(store, worker, { task: id, entry: 1 })).toEqual({
         outcome: 'given-back',
         nextEntry: 2,
       });
@@ -83,8 +84,8 @@ export function unclaimedRollbacksConformance(open: () => Promise<OpenStore>): v
       expect(await store.removeWorker(worker)).toBe('running');
       await store.reapWorker(worker);
       const settled = { outcome: 'given-back', nextEntry: 3 };
-      expect(await store.settleLostTask(worker, { task: id, entry: 2 })).toEqual(settled);
-      expect(await store.settleLostTask(worker, { task: id, entry: 2 })).toEqual({ outcome: 'refused' });
+      expect(await settleLost(store, worker, { task: id, entry: 2 })).toEqual(settled);
+      expect(await settleLost(store, worker, { task: id, entry: 2 })).toEqual({ outcome: 'refused' });
       const row = await mustGet(store, id);
       expect(row).toMatchObject({ state: 'rolling_back', entry: 3, crashes: 1, worker: null, error });
       expect(row.rollback).toMatchObject({ outcome: 'failed', until, startedAt: null });

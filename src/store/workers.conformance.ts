@@ -10,6 +10,7 @@ import {
   register,
   runningTask,
   somePolicies,
+  settleLost,
 } from '../../test/store/rows.js';
 
 /** Registration, beats, reaping, and the settling of what a dead worker ran. */
@@ -115,7 +116,7 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
         const worker = await register(store);
         await claimOne(store, worker, { task: id, entry });
         await store.reapWorker(worker);
-        outcomes.push(await store.settleLostTask(worker, { task: id, entry }));
+        outcomes.push(await settleLost(store, worker, { task: id, entry }));
       }
       return { id, outcomes };
     }
@@ -176,7 +177,7 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
       const { store, database, namespace } = opened;
       const { id, worker } = await runningTask(store);
       await database.query(`DELETE FROM "${namespace}".workers WHERE incarnation = $1`, [worker]);
-      expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual({ outcome: 'settled' });
+      expect(await settleLost(store, worker, { task: id, entry: 1 })).toEqual({ outcome: 'settled' });
     });
 
     test('a worker that was not reaped, another entry, or a task settled already is refused', async () => {
@@ -184,13 +185,13 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
       const { id, worker } = await runningTask(store);
       const other = await register(store);
       const refused = { outcome: 'refused' };
-      expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual(refused);
+      expect(await settleLost(store, worker, { task: id, entry: 1 })).toEqual(refused);
       await store.reapWorker(worker);
       await store.reapWorker(other);
-      expect(await store.settleLostTask(other, { task: id, entry: 1 })).toEqual(refused);
-      expect(await store.settleLostTask(worker, { task: id, entry: 2 })).toEqual(refused);
-      expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual({ outcome: 'settled' });
-      expect(await store.settleLostTask(worker, { task: id, entry: 1 })).toEqual(refused);
+      expect(await settleLost(store, other, { task: id, entry: 1 })).toEqual(refused);
+      expect(await settleLost(store, worker, { task: id, entry: 2 })).toEqual(refused);
+      expect(await settleLost(store, worker, { task: id, entry: 1 })).toEqual({ outcome: 'settled' });
+      expect(await settleLost(store, worker, { task: id, entry: 1 })).toEqual(refused);
     });
   });
 }

@@ -2,6 +2,7 @@ import type { EnterAnswer, EnteringHold } from '../locks/lock-table.js';
 import type { Admission, HoldSource, TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { Offer } from './served-lanes.js';
+import { faultPoint } from '../fault-points.js';
 import { servedLanes } from './served-lanes.js';
 
 /** At most so many tasks are entered and marked in one transaction: their claims wait for its commit. */
@@ -81,7 +82,9 @@ async function admitPages(
     after = tasks.at(-1)?.place ?? after;
     const answers = tasks.length === 0 ? [] : await table.enter(epoch, admission.pass, tasks.map(holdOf));
     if (answers === 'older-pass') return { status: 'older-pass' };
+    if (answers.length > 0) faultPoint('admission-entered');
     const { admitted, takeOuts } = await mark(admission, epoch, tasks, answers);
+    if (admitted > 0) faultPoint('admission-marked');
     if (tasks.length < limit) return done(admitted, null, takeOuts);
     // A page of busy tasks only is paged beyond: the release of their holds wakes admission.
     if (admitted > 0) return done(admitted, after, takeOuts);
@@ -101,6 +104,7 @@ async function takeOutMarked(
   const marked = await admission.markedTakeOuts(tasksPerPass);
   if (marked.length === 0) return 0;
   const answers = await table.takeOut(epoch, marked);
+  faultPoint('taken-out');
   const gone = marked.filter((_, index) => answers[index] !== undefined && answers[index] !== 'owned');
   await admission.clearTakeOuts(gone);
   return gone.length;

@@ -2,6 +2,7 @@ import type { Policies, TaskEntry, TaskRow } from '../store/store.js';
 import type { TaskDefinition } from '../tasks/definition.js';
 import type { AttemptEnd } from './attempt-end.js';
 import type { AttemptPorts } from './attempt-ports.js';
+import { faultPoint } from '../fault-points.js';
 import { InvalidTask } from '../errors.js';
 import { shown } from '../shown.js';
 import { parsePayload } from '../tasks/parse-payload.js';
@@ -114,6 +115,7 @@ export class Attempt {
     try {
       const request = { ...this.hold, exclusive, shared };
       const answer = await store.readmitWithResources(owner.incarnation, request);
+      faultPoint('readmitted');
       if (answer !== 'refused') return { end: 'readmitted' };
     } catch (error) {
       log.warn({ err: error, ...this.hold }, 'a task that lacks resources could not be readmitted');

@@ -1,3 +1,5 @@
+import type { FaultPoint } from '../fault-points.js';
+import type { Finish } from '../store/finish.js';
 import type { TaskEntry, TaskRow } from '../store/store.js';
 import type { AttemptEnd } from './attempt-end.js';
 import type { AttemptPorts } from './attempt-ports.js';
@@ -5,7 +7,9 @@ import type { Finishing } from './finishing.js';
 import type { GivingBack } from './giving-back.js';
 import type { KnownHolds } from './known-holds.js';
 import type { Releasing } from './releasing.js';
+import { faultPoint } from '../fault-points.js';
 import { Attempt } from './attempt.js';
+import { isRollback } from './attempt-end.js';
 import { holdKey } from './known-holds.js';
 import { Rollback } from './rollback.js';
 
@@ -86,6 +90,7 @@ export class Attempts {
     const { finishing, givingBack, releasing, onRetry } = this.#options;
     switch (end.end) {
       case 'finished':
+        faultPoint(pointBefore(end.finish));
         await finishing.finish(end.finish);
         if (end.finish.state === 'retry') onRetry(end.finish.delayMs);
         else if (attempt.row.rollback?.delayMs != null) onRetry(attempt.row.rollback.delayMs);
@@ -105,4 +110,9 @@ export class Attempts {
       case 'fenced':
     }
   }
+}
+
+function pointBefore(finish: Finish): FaultPoint {
+  if (isRollback(finish)) return 'roll-back-ended';
+  return finish.rollBack === true ? 'roll-back-due' : 'attempt-ended';
 }

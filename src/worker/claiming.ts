@@ -4,6 +4,7 @@ import type { GivingBack } from './giving-back.js';
 import type { Incarnation } from './incarnation.js';
 import type { KnownHolds } from './known-holds.js';
 import type { LanesToClaim } from './lanes-to-claim.js';
+import { faultPoint } from '../fault-points.js';
 import { inCurrentEpoch } from '../recovery/in-current-epoch.js';
 import { onLoopError } from './incarnation.js';
 import { holdKey } from './known-holds.js';
@@ -130,6 +131,7 @@ export class Claiming {
   async #claimInStore(epoch: string, claims: ClaimedHold[]): Promise<void> {
     const { incarnation, known, givingBack } = this.#options;
     for (const claim of claims) known.remember(claim, 'claiming');
+    faultPoint('claimed-in-table');
     this.#storeClaims += 1;
     let outcome: ClaimOutcome;
     try {
@@ -139,6 +141,7 @@ export class Claiming {
       givingBack.add(claims, 'move');
       throw error;
     }
+    faultPoint('claimed');
     this.#takeIn(outcome, epoch, claims);
   }
 

@@ -2,6 +2,7 @@ import type { TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { KnownHolds } from './known-holds.js';
 import type { Releasing } from './releasing.js';
+import { faultPoint } from '../fault-points.js';
 import { onLoopError } from './incarnation.js';
 import { holdKey } from './known-holds.js';
 import { Loop } from './loop.js';
@@ -69,6 +70,7 @@ export class Discarding {
       this.#incarnation.fence('it was reaped');
       return Infinity;
     }
+    faultPoint('lock-row-deleted');
     for (const discard of batch) {
       // Added once more meanwhile, with a number perhaps: that is for the next round.
       if (this.#pending.get(holdKey(discard)) !== discard) continue;

@@ -1,7 +1,9 @@
-import type { Finish } from '../store/finish.js';
+import type { FaultPoint } from '../fault-points.js';
+import type { Finish, FinishOutcome } from '../store/finish.js';
 import type { Incarnation } from './incarnation.js';
 import type { GivingBack } from './giving-back.js';
 import type { OverHold, Releasing } from './releasing.js';
+import { faultPoint } from '../fault-points.js';
 import { Unavailable } from '../errors.js';
 import { isRollback } from './attempt-end.js';
 import { onLoopError } from './incarnation.js';
@@ -82,12 +84,12 @@ export class Finishing {
       return this.#incarnation.fence('it was reaped');
     }
     await this.#givingBack.goesOnOrIsOver(refused.map(overIfRefused));
-    for (const { task, entry, outcome } of outcomes) {
+    for (const [index, { task, entry, outcome }] of outcomes.entries()) {
+      if (outcome === 'refused') continue;
+      faultPoint(pointAfter(finishes[index], outcome));
+      const waits = outcome === 'waiting';
       if (outcome === 'rolling_back') this.#givingBack.goesOn({ task, entry }, entry + 1);
-      else if (outcome !== 'refused') {
-        const waits = outcome === 'waiting';
-        this.#releasing.add([{ task, entry, settled: !waits, waits }]);
-      }
+      else this.#releasing.add([{ task, entry, settled: !waits, waits }]);
     }
     for (const { finish, resolve } of batch) {
       this.#pending.delete(holdKey(finish));
@@ -129,4 +131,10 @@ function overIfRefused(finish: Finish): OverHold {
   // After a roll-back it does the one or the other; those who wait look for themselves.
   if (isRollback(finish)) return { task, entry, settled: true, waits: true };
   return { task, entry, settled: state !== 'retry', waits: state === 'retry' };
+}
+
+function pointAfter(finish: Finish | undefined, outcome: FinishOutcome['outcome']): FaultPoint {
+  if (outcome === 'rolling_back') return 'roll-back-stored';
+  if (finish !== undefined && isRollback(finish)) return 'roll-back-end-stored';
+  return outcome === 'waiting' ? 'retry-stored' : 'end-stored';
 }

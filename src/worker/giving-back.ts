@@ -3,6 +3,7 @@ import type { GiveBack as StoreGiveBack, TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { KnownHolds } from './known-holds.js';
 import type { OverHold, Releasing } from './releasing.js';
+import { faultPoint } from '../fault-points.js';
 import { inCurrentEpoch } from '../recovery/in-current-epoch.js';
 import { onLoopError } from './incarnation.js';
 import { holdKey } from './known-holds.js';
@@ -93,6 +94,7 @@ export class GivingBack {
     if (batch.length === 0) return Infinity;
     const { store, owner, log } = this.#incarnation;
     const outcomes = await store.giveBackTasks(owner.incarnation, batch);
+    faultPoint('given-back');
     const given = new Map(outcomes.map((outcome) => [holdKey(outcome), outcome]));
     const refused: GiveBack[] = [];
     const canceled: GiveBack[] = [];
@@ -142,6 +144,7 @@ export class GivingBack {
     // In an epoch that was built before the entry was raised the hold is there too; in a later one it is `gone`,
     // and the task comes in by admission.
     await inCurrentEpoch(this.#incarnation, (epoch) => table.move(epoch, batch));
+    faultPoint('given-back-and-moved');
     for (const move of batch) {
       this.#moves.delete(holdKey(move));
       this.#known.forget(move);

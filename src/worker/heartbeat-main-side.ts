@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { compiledFile } from '../entry-point.js';
 import { Fenced, Unavailable } from '../errors.js';
 import { beatQuery } from '../store/queries/beat.js';
+import { sayStoppedQuery } from '../store/queries/say-stopped.js';
 import { checkAtDeadline, checkIntervalMs } from './deadline.js';
 import type { FromHeartbeatThread, HeartbeatThreadData, ToHeartbeatThread } from './heartbeat-messages.js';
 import { plainError } from './heartbeat-messages.js';
@@ -133,10 +134,12 @@ export class ThreadHeartbeat implements Heartbeat {
 
   #threadData(): HeartbeatThreadData {
     const { beater, ttlMs, killWhenFenced = false } = this.#options;
-    const postgres =
-      beater.kind === 'caller' ? null : { connection: beater.connection, text: beatQuery(beater.namespace) };
     const { memory } = this.#state;
-    return { memory, ttlMs, watchdogAddress: this.watchdogAddress, killWhenFenced, postgres };
+    const data = { memory, ttlMs, watchdogAddress: this.watchdogAddress, killWhenFenced };
+    if (beater.kind === 'caller') return { ...data, postgres: null };
+    const { connection, namespace } = beater;
+    const texts = { beatText: beatQuery(namespace), stoppedText: sayStoppedQuery(namespace) };
+    return { ...data, postgres: { connection, ...texts } };
   }
 
   #hear(message: FromHeartbeatThread): void {

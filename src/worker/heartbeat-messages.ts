@@ -7,7 +7,7 @@ export interface HeartbeatThreadData {
   /** Whether a fence ends this process. */
   killWhenFenced: boolean;
   /** null: the other thread is asked to beat. */
-  postgres: { connection: PostgresConnection; text: string } | null;
+  postgres: { connection: PostgresConnection; beatText: string; stoppedText: string } | null;
 }
 
 export type FromHeartbeatThread =

@@ -7,8 +7,10 @@ import type { ThreadBeater } from './heartbeat-loop.js';
 export interface PostgresBeaterOptions {
   connection: PostgresConnection;
   /** An UPDATE that takes the incarnation as $1 and changes its row unless it is reaped. */
-  text: string;
-  /** For connecting and beating together, in milliseconds. */
+  beatText: string;
+  /** An UPDATE that notes in the row of $1 that it has stopped itself, unless it is reaped. */
+  stoppedText: string;
+  /** For connecting and one of them together, in milliseconds. */
   limitMs: number;
   onError: (error: unknown) => void;
 }
@@ -51,17 +53,27 @@ export class PostgresBeater implements ThreadBeater {
   }
 
   async beat(): Promise<'beaten' | 'reaped'> {
+    return (await this.#changedRows(this.#options.beatText)) === 0 ? 'reaped' : 'beaten';
+  }
+
+  /** After the last beat. */
+  async sayStopped(): Promise<void> {
+    await this.#changedRows(this.#options.stoppedText);
+  }
+
+  /** How many rows it has changed. */
+  async #changedRows(text: string): Promise<number> {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(this.#tooSlow()), this.#options.limitMs);
     });
-    const beat = this.#beat();
+    const changed = this.#query(text);
     try {
-      return await Promise.race([beat, limit]);
+      return await Promise.race([changed, limit]);
     } catch (error) {
       // Whoever lost the race rejects later, or never.
-      beat.catch(() => {});
-      // After a lost reply this connection would answer the next beat with the reply to this one.
+      changed.catch(() => {});
+      // After a lost reply this connection would answer the next query with the reply to this one.
       this.close();
       throw error;
     } finally {
@@ -76,12 +88,12 @@ export class PostgresBeater implements ThreadBeater {
     session?.client.connection.stream.destroy();
   }
 
-  async #beat(): Promise<'beaten' | 'reaped'> {
+  async #query(text: string): Promise<number> {
     this.#session ??= this.#open();
     const { client, connected } = this.#session;
     await connected;
-    const { rowCount } = await client.query(this.#options.text, [this.#incarnation]);
-    return rowCount === 0 ? 'reaped' : 'beaten';
+    const { rowCount } = await client.query(text, [this.#incarnation]);
+    return rowCount ?? 0;
   }
 
   #open(): Session {

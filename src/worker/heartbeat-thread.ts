@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Moment } from './deadline.js';
 import { checkAtDeadline, checkIntervalMs, fencingMarginMs, momentAfter } from './deadline.js';
@@ -17,6 +18,10 @@ const connected = postgres === null ? null : await postgresBeater(postgres);
 /** For the main thread to say why and exit by itself; shorter than every margin (see fencingMarginMs). */
 const fencedGraceMs = 200;
 const connectLimitMs = 10_000;
+/** Less than the other thread waits for the end of this one. */
+const lastWordLimitMs = 1_500;
+const lastWordPauseMs = 50;
+let ended = false;
 let loop: HeartbeatLoop | null = null;
 const deadlineCheck = checkAtDeadline(() => state.deadline, endIfEnded, checkIntervalMs(ttlMs));
 
@@ -52,15 +57,33 @@ function onBeaten(sentAt: Moment): void {
 
 /** The worker's thread, or the deadline, may have ended it meanwhile. */
 function endIfEnded(): void {
-  if (state.mayAct() || state.status === 'starting') return;
+  if (ended || state.mayAct() || state.status === 'starting') return;
+  ended = true;
   // Kills the children first.
   server.close();
   if (killWhenFenced && state.fenced) setTimeout(() => process.kill(process.pid, 'SIGKILL'), fencedGraceMs);
+  // With its connection: a beat under way that arrives now would put off the moment at which others take over.
   loop?.stop();
-  connected?.close();
   deadlineCheck.stop();
   tell({ type: 'ended' });
-  parentPort?.close();
+  void sayStopped().finally(() => {
+    connected?.close();
+    parentPort?.close();
+  });
+}
+
+/** The last word of a worker whose time has passed: what it ran has not crashed it. The row of a reaped one takes none. */
+async function sayStopped(): Promise<void> {
+  if (connected === null || state.status !== 'late') return;
+  const until = performance.now() + lastWordLimitMs;
+  while (performance.now() < until) {
+    try {
+      return await connected.sayStopped();
+    } catch (error) {
+      onError(error);
+      await delay(lastWordPauseMs);
+    }
+  }
 }
 
 function end(status: 'reaped' | 'stopped'): void {

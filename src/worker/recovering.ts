@@ -1,6 +1,7 @@
 import type { Owner } from '../owner.js';
 import type { NamedWorker, ObservedWorker } from '../store/lost-workers.js';
 import type { Incarnation } from './incarnation.js';
+import { faultPoint } from '../fault-points.js';
 import { ownerText } from '../owner.js';
 import { cleanupLocksForWorker } from '../recovery/cleanup-locks-for-worker.js';
 import { Liveness } from '../recovery/liveness.js';
@@ -113,6 +114,7 @@ export class Recovering {
       self.log.error({ err: error, ...fields }, 'a worker that has gone missing could not be declared dead');
       return;
     }
+    faultPoint('dead-reaped');
     self.log.warn(fields, 'a worker has gone missing');
     this.#dead.set(incarnation, { name, incarnation });
     this.#cleaning.wake();

@@ -2,6 +2,7 @@ import type { ReleaseAnswer } from '../locks/lock-table.js';
 import type { TaskEntry } from '../store/store.js';
 import type { Incarnation } from './incarnation.js';
 import type { KnownHolds } from './known-holds.js';
+import { faultPoint } from '../fault-points.js';
 import { inCurrentEpoch } from '../recovery/in-current-epoch.js';
 import { onLoopError } from './incarnation.js';
 import { holdKey } from './known-holds.js';
@@ -64,6 +65,7 @@ export class Releasing {
     const { owner, table } = this.#incarnation;
     const owned = batch.map(({ task, entry }) => ({ task, entry, owner }));
     const answers = await inCurrentEpoch(this.#incarnation, (epoch) => table.release(epoch, owned));
+    faultPoint(batch.some((hold) => hold.waits) ? 'retry-released' : 'released');
     this.#done(batch, answers);
     const settled = batch.filter((hold) => hold.settled).map((hold) => hold.task);
     if (settled.length > 0) void table.announceSettled(settled);

@@ -4,6 +4,7 @@ import type { TaskDefinition } from '../tasks/definition.js';
 import type { AttemptEnd } from './attempt-end.js';
 import type { AttemptPorts } from './attempt-ports.js';
 import type { HandlerEnd } from './handler-end.js';
+import { faultPoint } from '../fault-points.js';
 import { parsePayload } from '../tasks/parse-payload.js';
 import { LimitedHandler } from './limited-handler.js';
 import { plainError } from './plain-outcome.js';
@@ -55,6 +56,7 @@ export class Rollback {
       if (definition === undefined || definition.policies.rollbackTimeoutMs === null) {
         return this.#notRun('UnknownTask', `No definition here has a roll-back for ${this.row.name}.`);
       }
+      faultPoint('roll-back-claimed');
       const parsed = await parsePayload(definition, this.row.payload);
       if (!parsed.parsed) {
         return this.#notRun('InvalidTask', `The payload does not parse: ${parsed.problems}`);

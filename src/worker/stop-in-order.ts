@@ -1,5 +1,7 @@
+import { faultPoint } from '../fault-points.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Heartbeat } from './heartbeat.js';
+import type { Incarnation } from './incarnation.js';
 import type { WorkerParts } from './worker-parts.js';
 import { inCurrentOrNextEpoch } from '../recovery/in-current-epoch.js';
 
@@ -97,23 +99,33 @@ async function drain(parts: WorkerParts, limitMs: number): Promise<boolean> {
   }
 }
 
-/** The owner first, then the row: an owner without a row would be an orphan. */
+/** What cannot be removed is left to be swept: then it is to be known that this worker has not crashed. */
 async function withdraw({ incarnation }: WorkerParts, heartbeat: Heartbeat): Promise<void> {
-  const { store, table, owner, log } = incarnation;
+  const { store, owner, log } = incarnation;
+  if (!incarnation.mayAct()) return heartbeat.stop();
   try {
-    if (!incarnation.mayAct()) return;
-    const unlisted = await inCurrentOrNextEpoch(incarnation, (epoch) => table.unlistOwner(epoch, owner));
-    await heartbeat.stop();
-    if (unlisted === 'still-holds')
-      log.error({ ...owner }, 'stopped although its registry still names holds');
-    else if ((await store.removeWorker(owner.incarnation)) === 'running') {
-      log.error({ ...owner }, 'stopped although the store still has tasks that it runs');
-    }
+    if (await unregister(incarnation, heartbeat)) return;
   } catch (error) {
     log.error({ ...owner, err: error }, 'its registration could not be removed, and is left to be swept');
   } finally {
     await heartbeat.stop();
   }
+  await store.sayStopped(owner.incarnation).catch(() => {});
+}
+
+/** The owner first, then the row: an owner without a row would be an orphan. Resolves with whether both are gone. */
+async function unregister(incarnation: Incarnation, heartbeat: Heartbeat): Promise<boolean> {
+  const { store, table, owner, log } = incarnation;
+  const unlisted = await inCurrentOrNextEpoch(incarnation, (epoch) => table.unlistOwner(epoch, owner));
+  faultPoint('unlisted');
+  await heartbeat.stop();
+  if (unlisted === 'still-holds') {
+    log.error({ ...owner }, 'stopped although its registry still names holds');
+    return false;
+  }
+  const removed = (await store.removeWorker(owner.incarnation)) === 'removed';
+  if (!removed) log.error({ ...owner }, 'stopped although the store still has tasks that it runs');
+  return removed;
 }
 
 /** It has claimed nothing: whatever of its registration can be removed goes, the rest is swept. */

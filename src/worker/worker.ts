@@ -1,3 +1,4 @@
+import { faultPoint } from '../fault-points.js';
 import { hostname } from 'node:os';
 import type { Owner } from '../owner.js';
 import type { Heartbeat } from './heartbeat.js';
@@ -89,6 +90,7 @@ class Worker implements WorkerProcess {
       await withdrawBeforeStart(parts, heartbeat);
       throw error;
     }
+    faultPoint('listed');
     // Before it takes any task: what its predecessors held may be what the next one needs.
     await parts.recovering.cleanUpForSelf();
     const forgetBeats = heartbeat.onBeat(() => this.#atBeat(parts));
@@ -123,6 +125,7 @@ class Worker implements WorkerProcess {
       ...{ ttlMs, concurrency, ...offer, tableFormat: tableFormats.newest },
     });
     this.#owner = { name, incarnation };
+    faultPoint('registered');
     return this.#owner;
   }
 

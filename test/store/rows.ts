@@ -9,6 +9,7 @@ import type {
   TaskError,
   TaskRow,
 } from '../../src/store/store.js';
+import type { LostTaskOutcome } from '../../src/store/lost-workers.js';
 import type { NewWorker } from '../../src/store/worker-row.js';
 import { v7 } from 'uuid';
 import { fenceText } from '../../src/fence.js';
@@ -143,4 +144,15 @@ export async function rollingBack(
   await store.writeProgress(worker, [{ task: id, entry: 1, progress: [1] }]);
   await store.finishTasks(worker, [{ task: id, entry: 1, ...end, rollBack: true }]);
   return { id, row };
+}
+
+/** Settles one task of a lost worker. */
+export async function settleLost(
+  store: Pick<Store, 'settleLostTasks'>,
+  worker: string,
+  task: TaskEntry,
+): Promise<LostTaskOutcome> {
+  const [outcome] = await store.settleLostTasks(worker, [task]);
+  if (outcome === undefined) throw new Error('There is an outcome for each.');
+  return outcome;
 }

@@ -20,6 +20,8 @@ export interface ModelTask {
 export interface Model {
   tasks: ModelTask[];
   reaped: Set<string>;
+  /** They said that they have stopped what they ran. */
+  stopped: Set<string>;
   /** The queue of all of them. */
   paused: boolean;
 }
@@ -156,21 +158,22 @@ export function mark(task: ModelTask, entry: number): 'marked' | 'runs' | 'refus
 export function settle(model: Model, task: ModelTask, worker: string, entry: number): number | string {
   const lost = model.reaped.has(worker) && isRunningLike(task.state) && task.worker === worker;
   if (!lost || task.entry !== entry) return 'refused';
-  task.crashes += 1;
+  const stopped = model.stopped.has(worker);
+  if (!stopped) task.crashes += 1;
   if (task.state === 'rolling_back') {
     Object.assign(task, { entry: task.entry + 1, worker: null });
     return task.entry;
   }
   const { maxAttempts = 1, maxCrashes = 3, onWorkerLost = null } = task.policies ?? {};
-  const spent = onWorkerLost === 'fail' || (onWorkerLost === null && task.attempt >= maxAttempts);
-  const fails = task.crashes >= maxCrashes || spent;
-  if (rollsBack(task, fails ? 'failed' : onWorkerLost === 'retry' ? 'given-back' : 'retry'))
-    return task.entry;
+  const uncounted = stopped || onWorkerLost === 'retry';
+  const spent = onWorkerLost === 'fail' || (!uncounted && task.attempt >= maxAttempts);
+  const fails = (!stopped && task.crashes >= maxCrashes) || spent;
+  if (rollsBack(task, fails ? 'failed' : uncounted ? 'given-back' : 'retry')) return task.entry;
   if (task.state === 'canceling' || fails) {
     endAs(task, task.state === 'canceling' ? 'canceled' : 'failed');
     return 'settled';
   }
-  if (onWorkerLost === 'retry') task.attempt -= 1;
+  if (uncounted) task.attempt -= 1;
   waitAgain(task);
   return task.entry;
 }

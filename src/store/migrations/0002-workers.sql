@@ -9,6 +9,8 @@ CREATE TABLE holdfast.workers (
   ttl_ms integer NOT NULL CHECK (ttl_ms > 0),
   concurrency integer NOT NULL CHECK (concurrency >= 0),
   reaped boolean NOT NULL DEFAULT false,
+  -- It has said that it may not act any more, or stops, and that its tasks were stopped: they have not crashed it.
+  stopped_itself boolean NOT NULL DEFAULT false,
   -- What it inserts itself is numbered; a smaller number than this is refused (void_inserts).
   inserts_from bigint NOT NULL DEFAULT 1,
   -- The newest protocol of the lock table that it can keep.

@@ -47,76 +47,132 @@ BEGIN
 END
 $$;
 
--- Settles one running task of a worker that was reaped or has no row, by its policy. Returns the next entry where it
--- was given back, also to be rolled back; 0 where it failed, is canceled, or was an ad-hoc lock and is gone; NULL where
--- the task is not that worker's any more. Nobody knows whether its handler had begun, so it is rolled back where it can be.
--- Who keeps the row locked keeps the other tasks of the worker back for a second at most (G5).
-CREATE FUNCTION holdfast.settle_lost_task(worker bigint, id uuid, entry integer) RETURNS integer
+-- What becomes of a task whose worker was lost, or has stopped itself, while the task ran or was being canceled: canceled,
+-- crashed, failed, retry, or given-back. `crashes` counts this one. Who has stopped itself has stopped its tasks too, as
+-- in a planned stop: that is neither a failed attempt nor a crash. Without SET clauses, to become part of the statement.
+CREATE FUNCTION holdfast.fate_of_lost(state text, attempt integer, crashes integer, policies jsonb, stopped boolean)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE
+  WHEN state = 'canceling' THEN 'canceled'
+  WHEN NOT stopped AND crashes >= coalesce((policies ->> 'maxCrashes')::integer, 3) THEN 'crashed'
+  WHEN policies ->> 'onWorkerLost' = 'fail' THEN 'failed'
+  WHEN stopped OR policies ->> 'onWorkerLost' = 'retry' THEN 'given-back'
+  WHEN attempt >= coalesce((policies ->> 'maxAttempts')::integer, 1) THEN 'failed'
+  ELSE 'retry'
+END;
+
+-- Settles running tasks of a worker that was reaped or has no row, each by its policy. For each the next entry where it
+-- was given back, also to be rolled back; 0 where it failed, is canceled, or was an ad-hoc lock and is gone; -1 where
+-- somebody else keeps its row locked, which keeps no other task back (G5); NULL where the task is not that worker's any
+-- more. Nothing is returned while the worker lives. Nobody knows whether a handler had begun, so its task is rolled back
+-- where it can be.
+CREATE FUNCTION holdfast.settle_lost_tasks(worker bigint, ids uuid[], entries integer[])
+RETURNS TABLE (ordinal integer, next_entry integer)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '1s'
-SET plan_cache_mode = force_custom_plan SET jit = off SET enable_seqscan = off
+SET plan_cache_mode = force_custom_plan SET jit = off
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
-  lost holdfast.tasks;
-  on_worker_lost text;
-  crashed boolean;
-  lost_error json;
-  decided text;
-  version tid;
-  next_entry integer;
+  known record;
+  stopped boolean;
+  rows tid[];
+  ordinals integer[];
+  fates text[];
+  errors json[];
 BEGIN
   PERFORM holdfast.require_read_committed();
-  IF EXISTS (SELECT FROM holdfast.workers w WHERE w.incarnation = settle_lost_task.worker AND NOT w.reaped) THEN
-    RETURN NULL;
+  SELECT w.reaped, w.stopped_itself INTO known FROM holdfast.workers w
+  WHERE w.incarnation = settle_lost_tasks.worker;
+  IF FOUND AND NOT known.reaped THEN
+    RETURN;
   END IF;
-  SELECT t.* INTO lost FROM holdfast.tasks t
-  WHERE t.id = settle_lost_task.id AND t.entry = settle_lost_task.entry
-    AND t.state IN ('running', 'canceling', 'rolling_back') AND t.worker = settle_lost_task.worker
-  FOR NO KEY UPDATE;
-  IF NOT FOUND THEN
-    RETURN NULL;
-  END IF;
-  IF lost.requester IS NOT NULL THEN
-    DELETE FROM holdfast.tasks t WHERE t.id = settle_lost_task.id;
-    RETURN 0;
-  END IF;
-  IF lost.state = 'rolling_back' THEN
-    UPDATE holdfast.tasks t SET crashes = t.crashes + 1 WHERE t.id = lost.id RETURNING t.ctid INTO version;
-    RETURN (SELECT b.next_entry FROM holdfast.give_back_rollback(version, 'rollback-lost') b);
+  stopped := coalesce(known.stopped_itself, false);
+
+  SELECT array_agg(lost.version), array_agg(c.ordinal::integer) INTO rows, ordinals
+  FROM (
+    SELECT * FROM unnest(settle_lost_tasks.ids, settle_lost_tasks.entries) WITH ORDINALITY AS u (id, entry, ordinal)
+    ORDER BY u.id
+  ) c
+  CROSS JOIN LATERAL (
+    SELECT t.ctid AS version FROM holdfast.tasks t
+    WHERE t.id = c.id AND t.entry = c.entry AND t.state IN ('running', 'canceling', 'rolling_back')
+      AND t.worker = settle_lost_tasks.worker
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) lost;
+
+  IF coalesce(cardinality(ordinals), 0) < cardinality(settle_lost_tasks.ids) THEN
+    RETURN QUERY
+    SELECT c.ordinal::integer, CASE WHEN EXISTS (
+      SELECT FROM holdfast.tasks t
+      WHERE t.id = c.id AND t.entry = c.entry AND t.state IN ('running', 'canceling', 'rolling_back')
+        AND t.worker = settle_lost_tasks.worker
+    ) THEN -1 END
+    FROM unnest(settle_lost_tasks.ids, settle_lost_tasks.entries) WITH ORDINALITY AS c (id, entry, ordinal)
+    WHERE c.ordinal <> ALL (coalesce(ordinals, '{}'));
   END IF;
 
-  on_worker_lost := lost.policies ->> 'onWorkerLost';
-  crashed := lost.state = 'running' AND lost.crashes + 1 >= coalesce((lost.policies ->> 'maxCrashes')::integer, 3);
-  lost_error := json_strip_nulls(json_build_object('code', 'WorkerLost', 'message', 'Worker has gone missing.',
-    'reason', CASE WHEN crashed THEN 'crashed' END));
-  decided := CASE
-    WHEN lost.state = 'canceling' THEN 'canceled'
-    WHEN crashed OR on_worker_lost = 'fail' THEN 'failed'
-    WHEN on_worker_lost = 'retry' THEN 'given-back'
-    WHEN lost.attempt >= coalesce((lost.policies ->> 'maxAttempts')::integer, 1) THEN 'failed'
-    ELSE 'retry'
-  END;
+  -- Each statement finds only the row versions that none before it has replaced.
+  RETURN QUERY
+  DELETE FROM holdfast.tasks t USING unnest(rows, ordinals) AS l (version, ordinal)
+  WHERE t.ctid = l.version AND t.requester IS NOT NULL
+  RETURNING l.ordinal, 0;
 
-  UPDATE holdfast.tasks t SET crashes = t.crashes + 1 WHERE t.id = lost.id RETURNING t.ctid INTO version;
-  SELECT b.next_entry INTO next_entry FROM holdfast.begin_rollback(version, decided, lost_error, NULL, 'lost') b;
-  IF FOUND THEN
-    RETURN next_entry;
-  END IF;
+  WITH counted AS (
+    UPDATE holdfast.tasks t SET crashes = t.crashes + CASE WHEN stopped THEN 0 ELSE 1 END
+    FROM unnest(rows, ordinals) AS l (version, ordinal)
+    WHERE t.ctid = l.version
+    RETURNING t.ctid AS version, l.ordinal,
+      holdfast.fate_of_lost(t.state, t.attempt, t.crashes, t.policies, stopped) AS fate
+  )
+  SELECT array_agg(c.version), array_agg(c.ordinal), array_agg(c.fate), array_agg(
+    CASE WHEN NOT stopped OR c.fate = 'failed' THEN json_strip_nulls(json_build_object(
+      'code', 'WorkerLost', 'message', 'Worker has gone missing.', 'reason', CASE c.fate WHEN 'crashed' THEN 'crashed' END
+    )) END
+  ) INTO rows, ordinals, fates, errors
+  FROM counted c;
+
+  RETURN QUERY
+  SELECT l.ordinal, b.next_entry
+  FROM unnest(rows, ordinals, fates, errors) AS l (version, ordinal, fate, error)
+  CROSS JOIN LATERAL (
+    SELECT FROM holdfast.tasks t WHERE t.ctid = l.version AND t.policies ->> 'rollbackTimeoutMs' IS NOT NULL
+  ) has_one
+  CROSS JOIN LATERAL holdfast.begin_rollback(
+    l.version, CASE l.fate WHEN 'crashed' THEN 'failed' ELSE l.fate END, l.error, NULL,
+    CASE WHEN stopped AND l.fate = 'given-back' THEN 'given-back' ELSE 'lost' END
+  ) b;
+
+  RETURN QUERY
+  SELECT l.ordinal, b.next_entry
+  FROM unnest(rows, ordinals) AS l (version, ordinal)
+  CROSS JOIN LATERAL (
+    SELECT FROM holdfast.tasks t WHERE t.ctid = l.version AND t.state = 'rolling_back'
+  ) is_one
+  CROSS JOIN LATERAL holdfast.give_back_rollback(
+    l.version, CASE WHEN stopped THEN 'rollback-given-back' ELSE 'rollback-lost' END
+  ) b;
+
+  RETURN QUERY
   UPDATE holdfast.tasks t
-  SET attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'lost', lost_error)
-  WHERE t.id = lost.id;
-  IF decided IN ('failed', 'canceled') THEN
-    UPDATE holdfast.tasks t
-    SET state = decided, finished_at = clock_timestamp(), rollback_error = NULL,
-      error = CASE decided WHEN 'failed' THEN lost_error END
-    WHERE t.id = lost.id;
-    RETURN 0;
-  END IF;
+  SET state = CASE l.fate WHEN 'crashed' THEN 'failed' ELSE l.fate END,
+    finished_at = clock_timestamp(), rollback_error = NULL,
+    error = CASE WHEN l.fate <> 'canceled' THEN l.error END,
+    attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker, 'lost', l.error)
+  FROM unnest(rows, ordinals, fates, errors) AS l (version, ordinal, fate, error)
+  WHERE t.ctid = l.version AND t.state <> 'rolling_back' AND l.fate IN ('crashed', 'failed', 'canceled')
+  RETURNING l.ordinal, 0;
+
+  RETURN QUERY
   UPDATE holdfast.tasks t
   SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0,
-    attempt = t.attempt - CASE decided WHEN 'given-back' THEN 1 ELSE 0 END,
-    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL
-  WHERE t.id = lost.id;
-  RETURN lost.entry + 1;
+    attempt = t.attempt - CASE l.fate WHEN 'given-back' THEN 1 ELSE 0 END,
+    worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL,
+    attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker,
+      CASE WHEN stopped THEN 'given-back' ELSE 'lost' END, l.error)
+  FROM unnest(rows, ordinals, fates, errors) AS l (version, ordinal, fate, error)
+  WHERE t.ctid = l.version AND t.state <> 'rolling_back' AND l.fate IN ('given-back', 'retry')
+  RETURNING l.ordinal, t.entry;
 END
 $$;
