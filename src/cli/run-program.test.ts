@@ -40,7 +40,7 @@ describe('wrong usage', () => {
     [['dispach', 'x'], /Did you mean dispatch\?/],
     [['tasks'], /Usage: holdfast tasks/],
     [[], /Usage: holdfast \[options\] \[command\]/],
-    [['demo', '--crash'], /unknown option '--crash'/],
+    [['demo', '--crush'], /unknown option '--crush'/],
     [['dispatch'], /^InvalidTask: Give the name of the task, or --batch FILE/],
     [['dispatch', 'x', 'y'], /too many arguments/],
     [['dispatch', 'x', '--payload', '{'], /'--payload <json>' argument '{' is invalid\. It must be JSON/],

@@ -22,9 +22,12 @@ export function judge(
 ): Suspect | null {
   const { hold } = examined;
   if (hold === null) return task === undefined ? null : judgeWithoutHold(context, task);
-  if (hold.owner !== null && !context.living.has(hold.owner.incarnation)) return null;
-  if (hold.owner === null && (task?.takeOut ?? 0) >= hold.entry) return null;
   const of = { task: examined.task, entry: hold.entry, owner: hold.owner, since: hold.since };
+  if (hold.owner !== null && !context.living.has(hold.owner.incarnation)) {
+    // The clean-up of its owner sees to it, if that can find it.
+    return examined.fault?.fault === 'unregistered' ? suspect('hold-unregistered', of) : null;
+  }
+  if (hold.owner === null && (task?.takeOut ?? 0) >= hold.entry) return null;
   return judgeOver(of, hold, task) ?? judgeFault(of, examined);
 }
 

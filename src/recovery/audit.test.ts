@@ -6,13 +6,14 @@ import { z } from 'zod';
 import type { Owner } from '../owner.js';
 import type { AuditOptions, AuditReport } from './audit-locks.js';
 import { sharedRedisUrl } from '../../test/helpers/servers.js';
-import { insertOf, newWorker } from '../../test/store/rows.js';
+import { insertOf, newTask, newWorker } from '../../test/store/rows.js';
 import { damage } from '../../test/worker/damage.js';
 import { embeddedPlace, serverPlace, type Place } from '../../test/worker/place.js';
 import { inState, startWorker } from '../../test/worker/test-worker.js';
 import { laneText } from '../lane.js';
 import { defineTask, type TaskContext } from '../tasks/definition.js';
 import { auditLocks } from './audit-locks.js';
+import { cleanupLocksForWorker } from './cleanup-locks-for-worker.js';
 
 const lane = laneText({ queue: 'default', name: 'work', needs: {} });
 let place: Place;
@@ -260,6 +261,33 @@ describe.each([
     await place.store.reapWorker(owner.incarnation);
     expect(kinds(await look({ repair: true, deep: true }))).toEqual([]);
     expect(await place.table.inspectHold(epoch, task)).toMatchObject({ status: 'owned' });
+  });
+
+  test('what nobody would find of a dead owner is listed again, and so cleaned up', async () => {
+    const task = await running();
+    await finish(task);
+    await damage(place, { lostRegistry: owner });
+    await place.table.unlistOwner(epoch, owner);
+    await place.store.reapWorker(owner.incarnation);
+    await place.store.removeWorker(owner.incarnation);
+    const found = { kind: 'hold-unregistered', task, owner };
+    expect((await look({ deep: true })).findings).toEqual([expect.objectContaining(found)]);
+    expect((await look({ deep: true, repair: true })).findings).toEqual([
+      expect.objectContaining({ ...found, repaired: true }),
+    ]);
+    expect(await cleanupLocksForWorker(place, owner)).toBe(true);
+    expect(await look({ deep: true })).toEqual({ ok: true, unexplained: 0, findings: [] });
+  });
+
+  test('what is marked to be taken out is no finding', async () => {
+    const task = v7();
+    const hold = { ...holdOf(task), lane: '["default", "nobody", {}]' };
+    await place.store.insertTasks([newTask({ id: task, name: 'nobody', exclusive: ['R'], shared: [] })]);
+    await place.table.enter(epoch, '1', [hold]);
+    await place.store.admissionPass((admission) => admission.markAdmitted(epoch, [{ task, entry: 1 }]));
+    await place.store.cancelTask(task);
+    expect(await place.table.inspectHold(epoch, task)).not.toBeNull();
+    expect(kinds(await look({ deep: true }))).toEqual([]);
   });
 
   test('what is on its way is no finding: it is looked at again', async () => {

@@ -13,10 +13,10 @@ const holdsPerPage = 500;
  */
 export async function cleanupLocksForOwner(recovery: Recovery, owner: Owner): Promise<boolean> {
   try {
-    const left = await settleRegistry(recovery, owner);
-    if (left > 0) return false;
+    await settleRegistry(recovery, owner);
     faultPoint('dead-owner-clean');
     const { table } = recovery;
+    // Refused while it holds anything.
     return (await inCurrentEpoch(recovery, (epoch) => table.unlistOwner(epoch, owner))) === 'unlisted';
   } catch (error) {
     recovery.log.warn(
@@ -27,9 +27,8 @@ export async function cleanupLocksForOwner(recovery: Recovery, owner: Owner): Pr
   }
 }
 
-async function settleRegistry(recovery: Recovery, owner: Owner): Promise<number> {
+async function settleRegistry(recovery: Recovery, owner: Owner): Promise<void> {
   const { table } = recovery;
-  let left = 0;
   let after: string | null = null;
   for (;;) {
     const page: Page = { after, limit: holdsPerPage };
@@ -37,13 +36,13 @@ async function settleRegistry(recovery: Recovery, owner: Owner): Promise<number>
       table.readRegistry(epoch, owner, page),
     );
     const holds = listed.flatMap(({ task, entry }) => (entry === null ? [] : [{ task, entry }]));
-    left += await settleLostHolds(recovery, owner, holds);
+    await settleLostHolds(recovery, owner, holds);
     // A script that died half-way has listed what the owner does not hold.
     const unheld = listed
       .filter(({ entry }) => entry === null)
       .map(({ task }) => ({ task, entry: 0, owner }));
-    left += await releaseEach(recovery, unheld);
+    await releaseEach(recovery, unheld);
     after = listed.at(-1)?.task ?? null;
-    if (after === null || listed.length < holdsPerPage) return left;
+    if (after === null || listed.length < holdsPerPage) return;
   }
 }

@@ -12,6 +12,7 @@ import {
   runningJobs,
   workOff,
 } from '../../test/worker/dead-worker.js';
+import { damage } from '../../test/worker/damage.js';
 import { overriding } from '../../test/worker/overriding.js';
 import { cleanupLocksForWorker } from './cleanup-locks-for-worker.js';
 
@@ -181,6 +182,18 @@ describe('a hold that was claimed in the table only', () => {
   });
 });
 
+describe('a registry entry without a hold', () => {
+  test('is dropped, and keeps nothing back', async () => {
+    const [task] = await runningJobs(place, dead, { exclusive: ['r'] });
+    await damage(place, { lostHold: task?.id ?? '' }, { lostLock: 'r' });
+    expect(await scene.registry()).toEqual([task?.id]);
+    expect(await scene.lose()).toBe(true);
+    expect(await scene.row(task?.id)).toMatchObject({ state: 'failed' });
+    await scene.expectClean();
+    await scene.expectNothingLeft();
+  });
+});
+
 describe('a hold whose task went on', () => {
   test('keeps its place where the sweeper died before it was moved', async () => {
     const [first, second] = await runningJobs(
@@ -194,6 +207,35 @@ describe('a hold whose task went on', () => {
     await admit(place);
     expect(await scene.lose()).toBe(true);
     expect(await workOff(place, live)).toEqual([first?.id, second?.id]);
+    await scene.expectNothingLeft();
+  });
+
+  test('is released and not moved where its task needs more than it has', async () => {
+    const [lacking] = await runningJobs(place, dead, { exclusive: ['r'] });
+    const { id = '', place: at } = lacking ?? {};
+    const more = { exclusive: ['r', 's'], shared: [] };
+    await place.store.readmitWithResources(dead.incarnation, { task: id, entry: 1, ...more });
+    expect(await scene.row(id)).toMatchObject({ state: 'waiting', entry: 2, place: at });
+    expect(await scene.lose()).toBe(true);
+    expect(await scene.hold(id)).toBeNull();
+    expect(await workOff(place, live)).toEqual([id]);
+    await scene.expectNothingLeft();
+  });
+
+  test('is released where its task was canceled while it was being settled', async () => {
+    const [task] = await runningJobs(place, dead, { policies: again, exclusive: ['r'] });
+    const { id = '' } = task ?? {};
+    await place.store.reapWorker(dead.incarnation);
+    await settleLost(place.store, dead.incarnation, { task: id, entry: 1 });
+    const store = overriding(place.store, {
+      settleLostHolds: async (worker, holds) => {
+        const outcomes = await place.store.settleLostHolds(worker, holds);
+        await place.store.cancelTask(id);
+        return outcomes;
+      },
+    });
+    expect(await scene.lose({ ...place, store })).toBe(true);
+    expect(await scene.hold(id)).toBeNull();
     await scene.expectNothingLeft();
   });
 

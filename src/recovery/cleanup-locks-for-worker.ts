@@ -13,7 +13,7 @@ import { settleLostTasks } from './settle-lost-tasks.js';
 export async function cleanupLocksForWorker(recovery: Recovery, worker: Owner): Promise<boolean> {
   const { store, table, log } = recovery;
   try {
-    const { settled, final, left } = await settleLostTasks(recovery, worker);
+    const { settled, final } = await settleLostTasks(recovery, worker);
     const locks = await store.settleLostLocks(worker.incarnation);
     if (locks === 'refused') return false;
     faultPoint('dead-locks-deleted');
@@ -23,7 +23,8 @@ export async function cleanupLocksForWorker(recovery: Recovery, worker: Owner): 
     const clean = await cleanupLocksForOwner(recovery, worker);
     faultPoint('dead-owner-unlisted');
     await Promise.all([table.announceSettled(final), table.wakeAdmission()]);
-    if (!clean || left > 0) return false;
+    if (!clean) return false;
+    // Refused while it runs anything.
     return (await store.removeWorker(worker.incarnation)) === 'removed';
   } catch (error) {
     log.warn(

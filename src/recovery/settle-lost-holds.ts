@@ -11,22 +11,20 @@ import { inCurrentEpoch } from './in-current-epoch.js';
 const holdsPerCall = 100;
 
 /**
- * Gives back or releases holds of a dead owner, by what the store says of their tasks. Resolves with how many must
- * stay: their tasks are not settled, or they failed to go. Safe when two processes do it at once.
+ * Gives back or releases holds of a dead owner, by what the store says of their tasks. What must stay, since its task is
+ * not settled, or failed to go, is still in the owner's registry. Safe when two processes do it at once.
  */
 export async function settleLostHolds(
   recovery: Recovery,
   owner: Owner,
   holds: readonly TaskEntry[],
-): Promise<number> {
-  let left = 0;
+): Promise<void> {
   for (let first = 0; first < holds.length; first += holdsPerCall) {
-    left += await settleBatch(recovery, owner, holds.slice(first, first + holdsPerCall));
+    await settleBatch(recovery, owner, holds.slice(first, first + holdsPerCall));
   }
-  return left;
 }
 
-async function settleBatch(recovery: Recovery, owner: Owner, holds: readonly TaskEntry[]): Promise<number> {
+async function settleBatch(recovery: Recovery, owner: Owner, holds: readonly TaskEntry[]): Promise<void> {
   const moves: Move[] = [];
   const releases: OwnedHold[] = [];
   const outcomes = await outcomesOf(recovery, owner, holds);
@@ -41,29 +39,24 @@ async function settleBatch(recovery: Recovery, owner: Owner, holds: readonly Tas
     if (typeof nextEntry === 'number') moves.push({ task, entry, owner, nextEntry });
     else if (nextEntry === 'over') releases.push({ task, entry, owner });
   }
-  const failed = (await moveEach(recovery, moves)) + (await releaseEach(recovery, releases));
-  return holds.length - moves.length - releases.length + failed;
+  await moveEach(recovery, moves);
+  await releaseEach(recovery, releases);
 }
 
-/** Resolves with how many could not be released. */
-export async function releaseEach(recovery: Recovery, holds: OwnedHold[]): Promise<number> {
+export async function releaseEach(recovery: Recovery, holds: OwnedHold[]): Promise<void> {
   const { table } = recovery;
-  return inCurrentEpoch(recovery, async (epoch) => {
+  await inCurrentEpoch(recovery, (epoch) => {
     const release = (some: OwnedHold[]): Promise<string[]> => table.release(epoch, some);
-    return countFailed(await eachOnItsOwn(holds, release, telling(recovery, 'released')));
+    return eachOnItsOwn(holds, release, telling(recovery, 'released'));
   });
 }
 
-async function moveEach(recovery: Recovery, moves: Move[]): Promise<number> {
+async function moveEach(recovery: Recovery, moves: Move[]): Promise<void> {
   const { table } = recovery;
-  return inCurrentEpoch(recovery, async (epoch) => {
+  await inCurrentEpoch(recovery, (epoch) => {
     const move = (some: Move[]): Promise<string[]> => table.move(epoch, some);
-    return countFailed(await eachOnItsOwn(moves, move, telling(recovery, 'given back')));
+    return eachOnItsOwn(moves, move, telling(recovery, 'given back'));
   });
-}
-
-function countFailed(answers: string[]): number {
-  return answers.filter((answer) => answer === 'failed').length;
 }
 
 function telling({ log }: Recovery, what: string): (hold: OwnedHold, error: unknown) => string {

@@ -17,8 +17,6 @@ export interface SettledTasks {
   settled: TaskEntry[];
   /** Of them, those in a final state. */
   final: string[];
-  /** How many could not be settled. */
-  left: number;
 }
 
 type Lost = { name: string; incarnation: string };
@@ -65,10 +63,11 @@ async function settleWorker(
     // G1: before anybody else may have what their tasks held.
     await endChildrenOf(worker);
     await store.reapWorker(incarnation);
-    const { left } = await settleLostTasks(settling, worker);
+    await settleLostTasks(settling, worker);
     // Its ad-hoc locks go with it; admission takes the holds of those that waited out.
     await store.settleLostLocks(incarnation);
-    if (left === 0) await store.removeWorker(incarnation);
+    // Refused while it runs anything.
+    await store.removeWorker(incarnation);
   } catch (error) {
     log.error({ err: error, worker: name, incarnation }, 'a dead worker could not be settled');
   }
@@ -79,7 +78,7 @@ async function settleWorker(
  * Safe when two processes do it at once.
  */
 export async function settleLostTasks(settling: Settling, worker: Lost): Promise<SettledTasks> {
-  const done: SettledTasks = { settled: [], final: [], left: 0 };
+  const done: SettledTasks = { settled: [], final: [] };
   const started = performance.now();
   let tasks: TaskEntry[] = await settling.store.runningOf(worker.incarnation);
   for (;;) {
@@ -88,7 +87,6 @@ export async function settleLostTasks(settling: Settling, worker: Lost): Promise
     if (performance.now() - started >= lockedPatienceMs) break;
     await delay(lockedPollMs);
   }
-  done.left += tasks.length;
   for (const task of tasks) {
     settling.log.error(
       { ...task, ...fieldsOf(worker) },
@@ -118,8 +116,7 @@ async function settleInBatches(
     for (const [index, { task, entry }] of batch.entries()) {
       const answer = answers[index] ?? { outcome: 'refused' };
       if (answer.outcome === 'locked') locked.push({ task, entry });
-      else if (answer.outcome === 'failed') done.left += 1;
-      else {
+      else if (answer.outcome !== 'failed') {
         log.info({ task, entry, ...fieldsOf(worker), ...answer }, 'settled a task of a dead worker');
         done.settled.push({ task, entry });
         if (answer.outcome === 'settled') done.final.push(task);

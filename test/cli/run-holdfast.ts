@@ -20,6 +20,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   stdin?: string;
   cwd?: string;
+  /** The command line of another build. */
+  main?: string;
 }
 
 export interface Started {
@@ -38,9 +40,12 @@ export function killStarted(): void {
 }
 
 /** Starts the built command line. */
-export function startHoldfast(args: string[], { env = {}, stdin, cwd }: RunOptions = {}): Started {
+export function startHoldfast(
+  args: string[],
+  { env = {}, stdin, cwd, main = bin }: RunOptions = {},
+): Started {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'));
-  const child = spawn(process.execPath, [bin, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),

@@ -30,21 +30,32 @@ export function installPackage(options: { peers?: boolean } = {}): InstalledPack
   const [packed] = JSON.parse(
     run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', dir], projectRoot),
   ) as [{ filename: string; files: { path: string }[] }];
-  const target = join(dir, 'node_modules/holdfast');
-  mkdirSync(target, { recursive: true });
-  run('tar', ['-xzf', join(dir, packed.filename), '-C', target, '--strip-components=1'], dir);
-  const manifest = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8')) as Manifest;
-  link(dir, Object.keys(manifest.dependencies));
-  if (options.peers === true) link(dir, Object.keys(manifest.peerDependencies ?? {}));
-  mkdirSync(join(dir, 'node_modules/.bin'));
-  symlinkSync('../holdfast/dist/cli/main.js', join(dir, 'node_modules/.bin/holdfast'));
-  writeFileSync(join(dir, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
+  unpack(join(dir, packed.filename), dir, options);
   return {
     dir,
     files: packed.files.map((file) => file.path),
     env: cleanEnvironment(dir),
     remove: () => removeFolder(dir),
   };
+}
+
+/** Installs the build of the version before, with the dependencies of this one. */
+export function installPrevious(): Omit<InstalledPackage, 'files'> {
+  const dir = temporaryFolder('previous');
+  unpack(join(projectRoot, 'test/upgrade/previous.tgz'), dir, {});
+  return { dir, env: cleanEnvironment(dir), remove: () => removeFolder(dir) };
+}
+
+function unpack(archive: string, dir: string, { peers = false }: { peers?: boolean }): void {
+  const target = join(dir, 'node_modules/holdfast');
+  mkdirSync(target, { recursive: true });
+  run('tar', ['-xzf', archive, '-C', target, '--strip-components=1'], dir);
+  const manifest = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8')) as Manifest;
+  link(dir, Object.keys(manifest.dependencies));
+  if (peers) link(dir, Object.keys(manifest.peerDependencies ?? {}));
+  mkdirSync(join(dir, 'node_modules/.bin'));
+  symlinkSync('../holdfast/dist/cli/main.js', join(dir, 'node_modules/.bin/holdfast'));
+  writeFileSync(join(dir, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
 }
 
 function link(dir: string, names: string[]): void {
