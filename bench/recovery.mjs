@@ -116,10 +116,15 @@ async function startWorker(namespace, name, ttl) {
   };
   const child = spawn(process.execPath, [bin, ...args, '--grace', '0s'], {
     env,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  await once(child.stdout, 'data');
-  return { name, child };
+  let log = '';
+  child.stderr.on('data', (data) => (log += data));
+  const ready = once(child.stdout, 'data').then(() => true);
+  if (await Promise.race([ready, once(child, 'close').then(() => false)])) return { name, child };
+  // Where so many start on few cores, one may have no time to beat.
+  console.error(`${name} did not start, and is started again: ${log}`);
+  return startWorker(namespace, name, ttl);
 }
 
 async function stopWorker({ child }) {

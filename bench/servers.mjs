@@ -45,7 +45,14 @@ export async function startPostgres() {
   const data = join(dir, 'data');
   const initdb = ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--no-sync', '--locale=C'];
   execFileSync(program('initdb'), initdb, { cwd: '/', stdio: 'ignore', ...user });
-  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', `port=${port}`, 'fsync=off'];
+  const connections = 'max_connections=1000';
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    `port=${port}`,
+    'fsync=off',
+    connections,
+  ];
   settings.push('shared_buffers=512MB', 'max_wal_size=8GB', 'full_page_writes=off');
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
   const child = spawn(program('postgres'), args, { cwd: '/', stdio: 'ignore', ...user });

@@ -1,8 +1,9 @@
-// Compiles src/ to dist/ and copies the Lua and SQL files that live beside the code that owns them.
+// Compiles src/ to dist/, copies the Lua and SQL files that live beside the code that owns them, and bundles the result.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -15,6 +16,7 @@ cpSync(join(root, 'src'), dist, {
   recursive: true,
   filter: (path) => ['', '.lua', '.sql'].includes(extname(path)),
 });
+await bundle();
 const bin = join(dist, 'cli/main.js');
 if (existsSync(bin)) chmodSync(bin, 0o755);
 

@@ -43,7 +43,7 @@ export function settlingConformance(open: () => Promise<OpenStore>): void {
   describe('settling many tasks of a lost worker', () => {
     test('gives each its own answer, in order, whatever the order of the ids', async () => {
       const { store } = opened;
-      const tasks = await running(null, again, withRollback, again, again);
+      const tasks = await running({ ...somePolicies, maxAttempts: 1 }, again, withRollback, again, again);
       const [fails, waits, rollsBack, canceled, other] = tasks as [TaskEntry, ...TaskEntry[]];
       await store.cancelTask(canceled?.task ?? '');
       const { id } = await rollingBack(store, { state: 'failed', error: { code: 'E', message: 'e' } });

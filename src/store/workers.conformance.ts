@@ -107,6 +107,7 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
     afterAll(() => opened?.close());
 
     const lost = { code: 'WorkerLost', message: 'Worker has gone missing.' };
+    const once: Policies = { ...somePolicies, maxAttempts: 1 };
 
     /** Claims the task with a new worker, loses it, settles the task; as often as `times`. */
     async function lose(policies: Policies | null, times = 1): Promise<{ id: string; outcomes: unknown[] }> {
@@ -122,10 +123,16 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
       return { id, outcomes };
     }
 
-    test('without policies it fails: one attempt is the default', async () => {
-      const { id, outcomes } = await lose(null);
+    test('with policies that do not say it fails: one attempt is the default', async () => {
+      const { id, outcomes } = await lose({} as Policies);
       expect(outcomes).toEqual([{ outcome: 'settled' }]);
       expect(await mustGet(opened.store, id)).toMatchObject({ state: 'failed', crashes: 1, error: lost });
+    });
+
+    test('without policies, which are written before a handler begins, it is given back and not counted', async () => {
+      const { id, outcomes } = await lose(null, 4);
+      expect(outcomes.at(-1)).toEqual({ outcome: 'given-back', nextEntry: 5 });
+      expect(await mustGet(opened.store, id)).toMatchObject({ state: 'waiting', crashes: 0, attempt: 0 });
     });
 
     test('it counts as a failed attempt, and the last one fails', async () => {
@@ -176,14 +183,14 @@ export function workersConformance(open: () => Promise<OpenStore>): void {
 
     test('a task of a worker that has no row any more is settled alike', async () => {
       const { store, database, namespace } = opened;
-      const { id, worker } = await runningTask(store);
+      const { id, worker } = await runningTask(store, { policies: once });
       await database.query(`DELETE FROM "${namespace}".workers WHERE incarnation = $1`, [worker]);
       expect(await settleLost(store, worker, { task: id, entry: 1 })).toEqual({ outcome: 'settled' });
     });
 
     test('a worker that was not reaped, another entry, or a task settled already is refused', async () => {
       const { store } = opened;
-      const { id, worker } = await runningTask(store);
+      const { id, worker } = await runningTask(store, { policies: once });
       const other = await register(store);
       const refused = { outcome: 'refused' };
       expect(await settleLost(store, worker, { task: id, entry: 1 })).toEqual(refused);

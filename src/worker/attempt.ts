@@ -81,12 +81,12 @@ export class Attempt {
 
   /**
    * Those of the row; a row that was dispatched where the definition was not loaded is given the definition's. null
-   * where they could not be stored and must be: whoever finds this worker lost reads in them that there is a roll-back.
+   * where they could not be stored: to whoever finds this worker lost, a row without them tells that no handler had begun.
    */
   async #policies({ policies }: TaskDefinition): Promise<Policies | null> {
     if (this.row.policies !== null) return this.row.policies;
     const written = await this.#ports.writePolicies({ ...this.hold, policies });
-    return written || policies.rollbackTimeoutMs === null ? policies : null;
+    return written ? policies : null;
   }
 
   /** Parses the payload and checks that the hold has what the definition needs. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Holdfast, Task } from '../../src/index.js';
+import type { DispatchedTask, Holdfast, Task } from '../../src/index.js';
 import type { Started } from './run-holdfast.js';
 import { createHoldfast } from '../../src/index.js';
 import { assertNothingLeft } from '../helpers/assert-nothing-left.js';
@@ -48,7 +48,7 @@ afterEach(async () => {
   }
 });
 
-async function startWorker(name: string, ...flags: string[]): Promise<Started> {
+function startHoldfastWorker(name: string, ...flags: string[]): Started {
   const env = {
     HOLDFAST_DATABASE_URL: sharedPostgresUrl(),
     HOLDFAST_REDIS_URL: sharedRedisUrl(),
@@ -57,6 +57,11 @@ async function startWorker(name: string, ...flags: string[]): Promise<Started> {
   const args = ['worker', '--tasks', taskFile, '--name', name, '--ttl', `${ttlMs}ms`, ...flags];
   const worker = startHoldfast(args, { env });
   workers.push(worker);
+  return worker;
+}
+
+async function startWorker(name: string, ...flags: string[]): Promise<Started> {
+  const worker = startHoldfastWorker(name, ...flags);
   const ready = (): boolean => worker.stdout.endsWith('\n') || worker.child.exitCode !== null;
   await waitUntil(ready, 'the worker claims', 60_000);
   return worker;
@@ -100,6 +105,49 @@ describe('a worker that is killed', () => {
     expect(await hf.tasks.get(held)).toMatchObject({ state: 'failed', error: { code: 'WorkerLost' } });
     await inState(behind, 'completed');
     expect((await hf.workers.list()).workers).toHaveLength(1);
+  });
+
+  test('with 500 tasks under way leaves all of them to its successor, and no lock', async () => {
+    const first = await startWorker('w', '--concurrency', '500');
+    const letGo = join(folder, 'let-go');
+    const many = (name: string): Promise<DispatchedTask[]> =>
+      hf.dispatchMany(
+        Array.from({ length: 500 }, (_, n) => ({
+          ...{ name, payload: { until: letGo, file: letGo } },
+          exclusive: Array.from({ length: 1 + (n % 3) }, (_each, lock) => `many:${n}:${lock}`),
+        })),
+      );
+    const held = await many('test.hold-again');
+    const all = async (state: Task['state'], tasks: DispatchedTask[]): Promise<boolean> => {
+      const listed = await hf.tasks.list({ state, limit: 1_000 });
+      return tasks.every(({ id }) => listed.tasks.some((task) => task.id === id));
+    };
+    await waitUntil(() => all('running', held), 'all of them run', 60_000);
+    await kill(first);
+    await writeFile(letGo, '');
+    await startWorker('w', '--concurrency', '500');
+    const next = await many('test.touch');
+    await waitUntil(() => all('completed', [...held, ...next]), 'all are completed', 60_000);
+  });
+
+  test('by its own task, again and again, lives on once that has been set aside', async () => {
+    const { id } = await hf.dispatch('test.kills-its-process', null, { exclusive: ['R'] });
+    const { id: behind } = await hf.dispatch(
+      'test.touch',
+      { file: join(folder, 'touched') },
+      { exclusive: ['R'] },
+    );
+    for (let crashes = 0; crashes < 3; crashes += 1) {
+      const worker = startHoldfastWorker('w');
+      expect((await once(worker.child, 'exit'))[1]).toBe('SIGKILL');
+    }
+    await startWorker('w');
+    await inState(behind, 'completed');
+    expect(await hf.tasks.get(id)).toMatchObject({
+      state: 'failed',
+      crashes: 3,
+      error: { reason: 'crashed' },
+    });
   });
 
   test('leaves nothing for longer than its TTL and one observation, while others live, which settle once', async () => {

@@ -11,7 +11,7 @@ import { admissionPass, firstPlace } from '../../src/worker/admission-pass.js';
 import { cleanupLocksForWorker } from '../../src/recovery/cleanup-locks-for-worker.js';
 import { assertNothingLeft } from '../helpers/assert-nothing-left.js';
 import { sharedPostgresUrl, sharedRedisUrl } from '../helpers/servers.js';
-import { mustGet, newTask, newWorker } from '../store/rows.js';
+import { mustGet, newTask, newWorker, somePolicies } from '../store/rows.js';
 
 /** The queue that only workers of these helpers serve. */
 const queue = 'default';
@@ -28,7 +28,8 @@ export async function registerOwner(place: Place, worker: Partial<NewWorker> = {
 /** Dispatches a task of the name `job` for each of these, each with a resource of its own. */
 export async function dispatchJobs(place: Place, ...jobs: Partial<NewTask>[]): Promise<TaskRow[]> {
   const tasks = jobs.map((job) => {
-    const task = newTask({ name: 'job', queue, shared: [], ...job });
+    const policies = { ...somePolicies, maxAttempts: 1 };
+    const task = newTask({ name: 'job', queue, shared: [], policies, ...job });
     return { ...task, exclusive: job.exclusive ?? [task.id] };
   });
   await place.store.insertTasks(tasks);

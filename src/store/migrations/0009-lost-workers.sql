@@ -48,16 +48,16 @@ END
 $$;
 
 -- What becomes of a task whose worker was lost, or has stopped itself, while the task ran or was being canceled: canceled,
--- crashed, failed, retry, or given-back. `crashes` counts this one. Who has stopped itself has stopped its tasks too, as
--- in a planned stop: that is neither a failed attempt nor a crash. Without SET clauses, to become part of the statement.
-CREATE FUNCTION holdfast.fate_of_lost(state text, attempt integer, crashes integer, policies jsonb, stopped boolean)
+-- crashed, failed, retry, or given-back. `crashes` counts this one, unless it is `uncounted`: neither a failed attempt nor
+-- a crash. Without SET clauses, to become part of the statement.
+CREATE FUNCTION holdfast.fate_of_lost(state text, attempt integer, crashes integer, policies jsonb, uncounted boolean)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
   WHEN state = 'canceling' THEN 'canceled'
-  WHEN NOT stopped AND crashes >= coalesce((policies ->> 'maxCrashes')::integer, 3) THEN 'crashed'
+  WHEN NOT uncounted AND crashes >= coalesce((policies ->> 'maxCrashes')::integer, 3) THEN 'crashed'
   WHEN policies ->> 'onWorkerLost' = 'fail' THEN 'failed'
-  WHEN stopped OR policies ->> 'onWorkerLost' = 'retry' THEN 'given-back'
+  WHEN uncounted OR policies ->> 'onWorkerLost' = 'retry' THEN 'given-back'
   WHEN attempt >= coalesce((policies ->> 'maxAttempts')::integer, 1) THEN 'failed'
   ELSE 'retry'
 END;
@@ -66,7 +66,8 @@ END;
 -- was given back, also to be rolled back; 0 where it failed, is canceled, or was an ad-hoc lock and is gone; -1 where
 -- somebody else keeps its row locked, which keeps no other task back (G5); NULL where the task is not that worker's any
 -- more. Nothing is returned while the worker lives. Nobody knows whether a handler had begun, so its task is rolled back
--- where it can be.
+-- where it can be. Two kinds are given back and not counted: tasks of a worker that has stopped itself, and its tasks with it, as
+-- in a planned stop; and those without policies, which are written before a handler begins.
 CREATE FUNCTION holdfast.settle_lost_tasks(worker bigint, ids uuid[], entries integer[])
 RETURNS TABLE (ordinal integer, next_entry integer)
 LANGUAGE plpgsql
@@ -81,6 +82,7 @@ DECLARE
   ordinals integer[];
   fates text[];
   errors json[];
+  uncounted boolean[];
 BEGIN
   PERFORM holdfast.require_read_committed();
   SELECT w.reaped, w.stopped_itself INTO known FROM holdfast.workers w
@@ -120,17 +122,17 @@ BEGIN
   RETURNING l.ordinal, 0;
 
   WITH counted AS (
-    UPDATE holdfast.tasks t SET crashes = t.crashes + CASE WHEN stopped THEN 0 ELSE 1 END
+    UPDATE holdfast.tasks t SET crashes = t.crashes + CASE WHEN stopped OR t.policies IS NULL THEN 0 ELSE 1 END
     FROM unnest(rows, ordinals) AS l (version, ordinal)
     WHERE t.ctid = l.version
-    RETURNING t.ctid AS version, l.ordinal,
-      holdfast.fate_of_lost(t.state, t.attempt, t.crashes, t.policies, stopped) AS fate
+    RETURNING t.ctid AS version, l.ordinal, stopped OR t.policies IS NULL AS uncounted,
+      holdfast.fate_of_lost(t.state, t.attempt, t.crashes, t.policies, stopped OR t.policies IS NULL) AS fate
   )
-  SELECT array_agg(c.version), array_agg(c.ordinal), array_agg(c.fate), array_agg(
-    CASE WHEN NOT stopped OR c.fate = 'failed' THEN json_strip_nulls(json_build_object(
+  SELECT array_agg(c.version), array_agg(c.ordinal), array_agg(c.fate), array_agg(c.uncounted), array_agg(
+    CASE WHEN NOT c.uncounted OR c.fate = 'failed' THEN json_strip_nulls(json_build_object(
       'code', 'WorkerLost', 'message', 'Worker has gone missing.', 'reason', CASE c.fate WHEN 'crashed' THEN 'crashed' END
     )) END
-  ) INTO rows, ordinals, fates, errors
+  ) INTO rows, ordinals, fates, uncounted, errors
   FROM counted c;
 
   RETURN QUERY
@@ -170,8 +172,8 @@ BEGIN
     attempt = t.attempt - CASE l.fate WHEN 'given-back' THEN 1 ELSE 0 END,
     worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL,
     attempts = holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name, t.worker,
-      CASE WHEN stopped THEN 'given-back' ELSE 'lost' END, l.error)
-  FROM unnest(rows, ordinals, fates, errors) AS l (version, ordinal, fate, error)
+      CASE WHEN l.uncounted THEN 'given-back' ELSE 'lost' END, l.error)
+  FROM unnest(rows, ordinals, fates, errors, uncounted) AS l (version, ordinal, fate, error, uncounted)
   WHERE t.ctid = l.version AND t.state <> 'rolling_back' AND l.fate IN ('given-back', 'retry')
   RETURNING l.ordinal, t.entry;
 END
