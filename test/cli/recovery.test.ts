@@ -12,6 +12,7 @@ import { assertNothingLeft } from '../helpers/assert-nothing-left.js';
 import { processLives } from '../helpers/process-lives.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
 import { waitUntil } from '../helpers/wait-until.js';
+import { hasBegun } from './has-begun.js';
 import { startHoldfast, taskFile } from './run-holdfast.js';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -72,15 +73,17 @@ async function holdAndWait(): Promise<{ held: string; behind: string; letGo: str
   const letGo = join(folder, 'let-go');
   const resources = { exclusive: ['R'] };
   const { id: held } = await hf.dispatch('test.hold', { until: letGo }, resources);
-  await inState(held, 'running');
+  await hasBegun(hf, held);
   const { id: behind } = await hf.dispatch('test.touch', { file: join(folder, 'touched') }, resources);
   return { held, behind, letGo };
 }
 
 async function inState(id: string, state: Task['state'], limitMs = 30_000): Promise<Task> {
-  const seen = async (): Promise<Task | null> => {
+  const seen = async (): Promise<Task> => {
     const task = await hf.tasks.get(id);
-    return task.state === state ? task : null;
+    if (task.state === state) return task;
+    const logs = workers.map(({ stderr }) => stderr.slice(-2_000));
+    throw new Error(`It is ${JSON.stringify(task)}; the logs of the workers end with:\n${logs.join('\n')}`);
   };
   return waitUntil(seen, `${id} is ${state}`, limitMs);
 }

@@ -12,6 +12,7 @@ import { processLives } from '../helpers/process-lives.js';
 import { dropNamespace, sharedPostgresUrl, sharedRedisUrl, uniqueNamespace } from '../helpers/servers.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { holdfastHere } from './run-here.js';
+import { hasBegun } from './has-begun.js';
 import { startHoldfast, taskFile } from './run-holdfast.js';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -85,7 +86,7 @@ async function inState(id: string, state: Task['state'], limitMs = 30_000): Prom
 async function hold(workers: ServedWorker[]): Promise<{ id: string; on: ServedWorker; letGo: string }> {
   const letGo = join(folder, 'let-go');
   const { id } = await hf.dispatch('test.hold', { until: letGo }, { exclusive: ['R'] });
-  const { worker } = await inState(id, 'running');
+  const { worker } = await hasBegun(hf, id);
   const on = workers.find(({ incarnation }) => incarnation === worker?.incarnation);
   if (on === undefined) throw new Error(`Nobody knows the worker that runs ${id}.`);
   return { id, on, letGo };
