@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration, type ViteUserConfig } from 'vitest/config';
+import { SlowFilesFirst } from './test/helpers/slow-files-first.js';
 
 const alias = { holdfast: fileURLToPath(new URL('src/index.ts', import.meta.url)) };
 const everywhere = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'];
@@ -20,7 +21,7 @@ function project(name: string, test: TestProjectInlineConfiguration['test']): Te
 }
 
 const config: ViteUserConfig = defineConfig({
-  test: { globalSetup: ['test/helpers/global-setup.ts'], projects },
+  test: { globalSetup: ['test/helpers/global-setup.ts'], sequence: { sequencer: SlowFilesFirst }, projects },
 });
 
 export default config;

@@ -119,8 +119,7 @@ export async function entryByRowAndHold(recovery: Recovery, task: string): Promi
   ]);
   if (row === null || hold === null || row.worker !== null) return 'over';
   if (row.state !== 'waiting' && row.state !== 'rolling_back') return 'over';
-  const same = row.place === hold.place && row.lane === hold.lane && sameNames(row, hold);
-  return same ? row.entry : 'over';
+  return row.place === hold.place && sameNames(row, hold) ? row.entry : 'over';
 }
 
 function sameNames(one: { exclusive: string[]; shared: string[] }, other: typeof one): boolean {

@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** In milliseconds. A condition often asks a server: what takes long is not asked for all the time. */
+const shortestPauseMs = 10;
+const longestPauseMs = 100;
+
 /**
  * Polls until `condition` gives something truthy, and resolves with that. A condition that throws counts as not
  * yet met; what it threw last is the `cause` of the error thrown after `limitMs`.
@@ -19,9 +23,8 @@ export async function waitUntil<T>(
     } catch (error) {
       cause = error;
     }
-    if (performance.now() - started >= limitMs) {
-      throw new Error(`Waited ${limitMs} ms in vain until ${what}.`, { cause });
-    }
-    await delay(10);
+    const waitedMs = performance.now() - started;
+    if (waitedMs >= limitMs) throw new Error(`Waited ${limitMs} ms in vain until ${what}.`, { cause });
+    await delay(Math.min(Math.max(shortestPauseMs, waitedMs / 10), longestPauseMs));
   }
 }
