@@ -6,7 +6,15 @@ import { z } from 'zod';
 import type { Owner } from '../owner.js';
 import type { AuditOptions, AuditReport } from './audit-locks.js';
 import { sharedRedisUrl } from '../../test/helpers/servers.js';
-import { insertOf, newTask, newWorker } from '../../test/store/rows.js';
+import {
+  claimOne,
+  insertOf,
+  insertOne,
+  mustGet,
+  newTask,
+  newWorker,
+  withRollback,
+} from '../../test/store/rows.js';
 import { damage } from '../../test/worker/damage.js';
 import { embeddedPlace, serverPlace, type Place } from '../../test/worker/place.js';
 import { inState, startWorker } from '../../test/worker/test-worker.js';
@@ -277,6 +285,23 @@ describe.each([
     ]);
     expect(await cleanupLocksForWorker(place, owner)).toBe(true);
     expect(await look({ deep: true })).toEqual({ ok: true, unexplained: 0, findings: [] });
+  });
+
+  test('a hold of an earlier entry, whose task is to be rolled back under it, stays', async () => {
+    const task = { name: 'nobody', exclusive: ['R'], shared: [], policies: withRollback };
+    const { id } = await insertOne(place.store, task);
+    const { place: at } = await mustGet(place.store, id);
+    const hold = { ...holdOf(id), lane: '["default", "nobody", {}]', place: at };
+    await place.table.enter(epoch, '1', [hold]);
+    await claimOne(place.store, owner.incarnation, { task: id, entry: 1 });
+    const error = { code: 'E', message: 'e' };
+    await place.store.finishTasks(owner.incarnation, [
+      { task: id, entry: 1, state: 'failed', error, rollBack: true },
+    ]);
+    expect(await mustGet(place.store, id)).toMatchObject({ state: 'rolling_back', entry: 2 });
+    const found = { kind: 'hold-of-earlier-entry', task: id, repaired: false };
+    expect((await look({ repair: true })).findings).toEqual([expect.objectContaining(found)]);
+    expect(await place.table.inspectHold(epoch, id)).toMatchObject({ entry: 1, status: 'granted' });
   });
 
   test('what is marked to be taken out is no finding', async () => {
