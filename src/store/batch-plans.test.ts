@@ -5,14 +5,14 @@ import {
   openExplainingDatabase,
   type ExplainingDatabase,
 } from '../../test/store/explaining-database.js';
-import { openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
+import { openFreshPostgresStore, type OpenStore } from '../../test/store/open-store.js';
 import { claimOf, newTask, openEpoch, register } from '../../test/store/rows.js';
 import { createStore } from './create-store.js';
 
 let opened: OpenStore;
 let explaining: ExplainingDatabase;
 beforeAll(async () => {
-  opened = await openPostgresStore();
+  opened = await openFreshPostgresStore();
   await opened.database.query(`ALTER TABLE "${opened.namespace}".tasks SET (autovacuum_enabled = off)`);
   explaining = await openExplainingDatabase(sharedPostgresUrl());
 });

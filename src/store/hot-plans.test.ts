@@ -9,7 +9,7 @@ import {
   type ExplainingDatabase,
 } from '../../test/store/explaining-database.js';
 import { fillWithMillion, share, taskId } from '../../test/store/million-tasks.js';
-import { openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
+import { openFreshPostgresStore, type OpenStore } from '../../test/store/open-store.js';
 import {
   claimOf,
   insertOf,
@@ -32,7 +32,7 @@ describe('with a million tasks', () => {
   let old: ExplainingDatabase;
 
   beforeAll(async () => {
-    opened = await openPostgresStore();
+    opened = await openFreshPostgresStore();
     const { namespace } = opened;
     const session = await openSession();
     await session.query(`ALTER TABLE "${namespace}".tasks SET (autovacuum_enabled = off)`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sharedPostgresUrl } from '../../test/helpers/servers.js';
 import { nodesOf, openExplainingDatabase, type Plan } from '../../test/store/explaining-database.js';
-import { openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
+import { openFreshPostgresStore, type OpenStore } from '../../test/store/open-store.js';
 import { newTask, openEpoch } from '../../test/store/rows.js';
 import { createStore } from './create-store.js';
 import type { Database } from './database.js';
@@ -18,7 +18,7 @@ let epoch: string;
 let longestMs = 0;
 
 beforeAll(async () => {
-  opened = await openPostgresStore();
+  opened = await openFreshPostgresStore();
   const { database, namespace } = opened;
   const timed: Database = {
     kind: database.kind,

@@ -12,6 +12,12 @@ export async function emptyNamespace(database: Queryable, namespace: string): Pr
   );
   const named = (name: string): string => `"${namespace}"."${name}"`;
   await database.query(`TRUNCATE ${tables.map(({ name }) => named(name)).join()}`);
+  // What was known of the rows that were there would decide on plans.
+  await database.query(
+    `DELETE FROM pg_catalog.pg_statistic s USING pg_catalog.pg_class c
+     WHERE c.oid = s.starelid AND c.relnamespace = $1::text::regnamespace`,
+    [namespace],
+  );
   for (const { name } of sequences) await database.query(`ALTER SEQUENCE ${named(name)} RESTART`);
   await database.query(`INSERT INTO ${named('namespace')} DEFAULT VALUES`);
 }

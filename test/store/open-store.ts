@@ -3,7 +3,7 @@ import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/create-store.js';
 import { createPostgresDatabase } from '../../src/store/postgres-database.js';
 import { borrowNamespace } from './shared-pglite.js';
-import { sharedPostgresUrl } from '../helpers/servers.js';
+import { dropNamespace, sharedPostgresUrl, uniqueNamespace } from '../helpers/servers.js';
 import { borrowServerNamespace } from './shared-postgres.js';
 
 /** A migrated store in a namespace of its own, and the database below it. */
@@ -23,6 +23,20 @@ export async function openPostgresStore(url: string = sharedPostgresUrl()): Prom
     close: async () => {
       await database.close();
       await giveBack();
+    },
+  };
+}
+
+/** In a namespace that nobody has used before: for what depends on how the tables came to be as they are. */
+export async function openFreshPostgresStore(): Promise<OpenStore> {
+  const database = createPostgresDatabase({ connection: sharedPostgresUrl() });
+  const namespace = uniqueNamespace();
+  const opened = await open(database, namespace);
+  return {
+    ...opened,
+    close: async () => {
+      await database.close();
+      await dropNamespace(namespace);
     },
   };
 }
