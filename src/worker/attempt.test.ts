@@ -16,7 +16,11 @@ const row = {
   },
 } as unknown as TaskRow;
 
-function attemptIn(outcome: ChildOutcome, ports: Partial<AttemptPorts> = {}): Attempt {
+function attemptIn(
+  outcome: ChildOutcome,
+  ports: Partial<AttemptPorts> = {},
+  of: Partial<TaskRow> = {},
+): Attempt {
   const incarnation = { log: silentLogger, mayAct: () => true, isFenced: () => false };
   const nothing = (): void => {};
   const acts = { abort: nothing, terminate: nothing, kill: nothing };
@@ -29,12 +33,21 @@ function attemptIn(outcome: ChildOutcome, ports: Partial<AttemptPorts> = {}): At
     progress: { flush: async () => {} },
     ...ports,
   };
-  return new Attempt(row, shared as unknown as AttemptPorts);
+  return new Attempt({ ...row, ...of }, shared as unknown as AttemptPorts);
 }
 
 test('a task whose child could not be started is given back as if it had not been claimed', async () => {
   const outcome: ChildOutcome = { status: 'not-started', error: { name: 'Error', message: 'no process' } };
   expect(await attemptIn(outcome).run()).toEqual({ end: 'not-run', after: 'move' });
+});
+
+test('a task whose policies could not be stored is given back before its handler begins', async () => {
+  const children = (): never => {
+    throw new Error('It began.');
+  };
+  const ports = { writePolicies: async () => false, children };
+  const attempt = attemptIn({ status: 'completed', result: 1 }, ports, { policies: null });
+  expect(await attempt.run()).toEqual({ end: 'not-run', after: 'move' });
 });
 
 test('an attempt whose child was ended by a signal has failed, and is retried', async () => {
