@@ -158,7 +158,8 @@ export function mark(task: ModelTask, entry: number): 'marked' | 'runs' | 'refus
 export function settle(model: Model, task: ModelTask, worker: string, entry: number): number | string {
   const lost = model.reaped.has(worker) && isRunningLike(task.state) && task.worker === worker;
   if (!lost || task.entry !== entry) return 'refused';
-  const stopped = model.stopped.has(worker);
+  // Policies are written before a handler begins: without them none has.
+  const stopped = model.stopped.has(worker) || task.policies === null;
   if (!stopped) task.crashes += 1;
   if (task.state === 'rolling_back') {
     Object.assign(task, { entry: task.entry + 1, worker: null });
