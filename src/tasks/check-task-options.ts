@@ -1,7 +1,7 @@
 import type { Duration } from '../durations.js';
 import type { Policies } from '../store/store.js';
 import type { Isolation, TaskOptions } from './definition.js';
-import semver from 'semver';
+import validRange from 'semver/ranges/valid.js';
 import { milliseconds } from '../durations.js';
 import { InvalidTask } from '../errors.js';
 import { checkName } from '../resources.js';
@@ -112,7 +112,7 @@ function checkNeeds(needs: Record<string, string>, task: string): Record<string,
     throw new InvalidTask(`${task}: needs must be an object; got ${shown(needs)}.`);
   for (const [library, range] of Object.entries(needs)) {
     checkName(library, `${task}: a name in needs`);
-    if (typeof range !== 'string' || semver.validRange(range) === null) {
+    if (typeof range !== 'string' || validRange(range) === null) {
       throw new InvalidTask(`${task}: needs.${library} must be a version range; got ${shown(range)}.`);
     }
   }

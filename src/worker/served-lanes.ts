@@ -1,4 +1,7 @@
-import semver from 'semver';
+import type { SemVer } from 'semver';
+import coerce from 'semver/functions/coerce.js';
+import parse from 'semver/functions/parse.js';
+import satisfies from 'semver/functions/satisfies.js';
 import type { Lane } from '../lane.js';
 import { parseLane } from '../lane.js';
 
@@ -22,15 +25,15 @@ export function servesLane(offer: Offer, lane: Lane): boolean {
 }
 
 /** One such as `6` or `v6.1` counts as 6.0.0 or 6.1.0. null for what is no version. */
-export function readVersion(text: string): semver.SemVer | null {
-  return semver.parse(text) ?? semver.coerce(text);
+export function readVersion(text: string): SemVer | null {
+  return parse(text) ?? coerce(text);
 }
 
 /** A range that semver cannot read is never met. */
 function meets(offered: string | undefined, range: string): boolean {
   if (offered === undefined) return false;
   const version = readVersion(offered);
-  return version !== null && semver.satisfies(version, range, { includePrerelease: true });
+  return version !== null && satisfies(version, range, { includePrerelease: true });
 }
 
 /** Of these lane texts, those that at least one of the offers serves, in the order given. */

@@ -1,7 +1,8 @@
-import { Redis, type RedisOptions, type RedisValue } from 'ioredis';
+import type { Redis as Client, RedisOptions, RedisValue } from 'ioredis';
 import { Unavailable } from '../../errors.js';
 import type { Logger } from '../../log.js';
 import { backoff } from './backoff.js';
+import { Redis } from './ioredis.js';
 import type { ServerAddress } from './server-url.js';
 import { slotConnectorOf } from './slot-connector.js';
 import { isForAnotherServer, isSilence, unavailable } from './unavailable.js';
@@ -26,7 +27,7 @@ const slowStartFactor = 4;
  * up on, later and unnoticed. After a lost connection it connects again by itself.
  */
 export class Connection {
-  readonly redis: Redis;
+  readonly redis: Client;
   readonly #limitMs: number;
   #lastError: unknown;
   #closed = false;
@@ -122,7 +123,7 @@ export class Connection {
   }
 }
 
-function becomesReady(redis: Redis, limitMs: number, signal?: AbortSignal): Promise<boolean> {
+function becomesReady(redis: Client, limitMs: number, signal?: AbortSignal): Promise<boolean> {
   if (redis.status === 'ready') return Promise.resolve(true);
   return new Promise((resolve) => {
     const settle = (ready: boolean): void => {

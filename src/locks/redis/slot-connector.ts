@@ -1,9 +1,10 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
+import type { RedisOptions } from 'ioredis';
 import type { Host } from './server-url.js';
 import { backoff } from './backoff.js';
+import { AbstractConnector, Redis } from './ioredis.js';
 
 type Constructor = NonNullable<RedisOptions['Connector']>;
 
