@@ -5,10 +5,17 @@ import { SlowFilesFirst } from './test/helpers/slow-files-first.js';
 const alias = { holdfast: fileURLToPath(new URL('src/index.ts', import.meta.url)) };
 const everywhere = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'];
 const measured = ['test/scale/measured/**/*.test.ts'];
+/** Real processes and servers that die, freeze, or are another version, one after the other. */
+const faults = ['test/faults/**/*.test.ts', 'test/outages/**/*.test.ts', 'test/upgrade/**/*.test.ts'];
 
 /** What measures times and rates has the machine to itself, after everything else. */
 const projects: TestProjectInlineConfiguration[] = [
-  project('behaviour', { include: everywhere, exclude: measured, sequence: { groupOrder: 0 } }),
+  project('behaviour', {
+    include: everywhere,
+    exclude: [...measured, ...faults],
+    sequence: { groupOrder: 0 },
+  }),
+  project('faults', { include: faults, sequence: { groupOrder: 0 } }),
   project('scale', { include: measured, maxWorkers: 1, sequence: { groupOrder: 1 } }),
 ];
 

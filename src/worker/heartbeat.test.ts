@@ -207,7 +207,7 @@ describe.concurrent('a heartbeat', () => {
     proxy.silence();
     const started = performance.now();
     await expect(heartbeatOf().start(row.incarnation)).rejects.toMatchObject({ code: 'Unavailable' });
-    expect(performance.now() - started).toBeLessThan(23_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 
   test('stops within a bounded time while PostgreSQL is silent, more than once', async ({
