@@ -8,3 +8,8 @@ const counterDigits = 16;
 export function fenceText(epoch: string, counter: string): string {
   return epoch.padStart(epochDigits, '0') + counter.padStart(counterDigits, '0');
 }
+
+/** Whether it is the fence of a task or a lock. */
+export function isFence(text: unknown): text is string {
+  return typeof text === 'string' && text.length === epochDigits + counterDigits && /^\d+$/.test(text);
+}

@@ -11,6 +11,8 @@ export type {
   TaskDefinition,
   TaskOptions,
 } from './tasks/definition.js';
+export { createFenceTable, guardWrite } from './tasks/guarding/guard-write.js';
+export type { GuardedWrite } from './tasks/guarding/guard-write.js';
 export { Unretryable } from './tasks/unretryable.js';
 export type { Task } from './tasks/task.js';
 export type { TaskState } from './store/task-state.js';

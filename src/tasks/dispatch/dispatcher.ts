@@ -12,6 +12,7 @@ import type { ImmediatePorts } from './immediate.js';
 import type { InsertPorts } from './insert-tasks.js';
 import type { LoadedDefinitions, PreparedTask } from './prepare-task.js';
 import { HoldfastError, InvalidTask, PayloadTooLarge } from '../../errors.js';
+import { checkTransaction } from '../check-transaction.js';
 import { refuseUnknownOptions, requireOptions } from '../known-options.js';
 import { AdmissionWaker } from './admission-waker.js';
 import { dispatchedTasks } from './dispatched-task.js';
@@ -62,7 +63,7 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
   ): Promise<DispatchedTask> {
     requireOptions(given, 'dispatch');
     const { tx, immediate: _immediate, deferred: _deferred, ...options } = given;
-    checkTransaction(tx);
+    if (tx !== undefined) checkTransaction(tx);
     const from = { loaded: ports.loaded, parent: null, alsoTakes: ['immediate', 'deferred', 'tx'] };
     // First: where one option is misspelt, another one may only seem not to go with the rest.
     const prepared = await prepareTask(target, payload, options, from);
@@ -78,7 +79,7 @@ export function createDispatcher(ports: DispatchPorts): Dispatcher {
     options: TransactionOption = {},
   ): Promise<DispatchedTask[]> {
     refuseUnknownOptions(options, ['tx'], 'dispatchMany');
-    checkTransaction(options.tx);
+    if (options.tx !== undefined) checkTransaction(options.tx);
     return insert(await prepareAll(requests, ports.loaded), options.tx);
   }
 
@@ -123,9 +124,4 @@ function atIndex(index: number, error: unknown): unknown {
   return error instanceof PayloadTooLarge
     ? new PayloadTooLarge(message)
     : new InvalidTask(message, { cause: error.cause });
-}
-
-function checkTransaction(tx: { query?: unknown } | null | undefined): void {
-  if (tx === undefined || typeof tx?.query === 'function') return;
-  throw new InvalidTask('tx must be a transaction: an object with query(text, values).');
 }
