@@ -77,7 +77,7 @@ async function soak() {
   for (let sample = 1; sample <= samples; sample++) {
     await delay((durationMs / samples) * sample - (performance.now() - started));
     series.push(await look(fleet, load, started));
-    if (values.json === false || sample % 10 === 0) say(line(series.at(-1)));
+    if (!values.json || sample % 10 === 0) say(line(series.at(-1)));
   }
   load.ended = true;
   await dispatching;
