@@ -90,10 +90,10 @@ async function goOnOrLetGo(recovery: Recovery, epoch: string, found: Suspect): P
   if (row?.state !== 'rolling_back') await letGo(recovery, epoch, found);
 }
 
-/** One that nobody owns comes in again at its place, if its task waits. One that is owned runs, and keeps what it has. */
+/** Comes in again at its place, if its task waits. What is owned is not taken out: it runs, and keeps what it has. */
 async function enterAnew(recovery: Recovery, epoch: string, found: Suspect): Promise<void> {
-  const { task, entry, owner } = found;
-  if (task === null || entry === null || owner !== null) return;
+  const { task, entry } = found;
+  if (task === null || entry === null) return;
   const row = await recovery.store.getTask(task);
   if (row?.state !== 'waiting') return;
   await recovery.table.takeOut(epoch, [{ task, entry }]);
