@@ -5,10 +5,16 @@ import { SlowFilesFirst } from './test/helpers/slow-files-first.js';
 const alias = { holdfast: fileURLToPath(new URL('src/index.ts', import.meta.url)) };
 const everywhere = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'];
 const measured = ['test/scale/measured/**/*.test.ts'];
+const outages = ['test/outages/**/*.test.ts'];
 
 /** What measures times and rates has the machine to itself, after everything else. */
 const projects: TestProjectInlineConfiguration[] = [
-  project('behaviour', { include: everywhere, exclude: measured, sequence: { groupOrder: 0 } }),
+  project('behaviour', {
+    include: everywhere,
+    exclude: [...measured, ...outages],
+    sequence: { groupOrder: 0 },
+  }),
+  project('outages', { include: outages, maxWorkers: 2, testTimeout: 120_000, sequence: { groupOrder: 0 } }),
   project('scale', { include: measured, maxWorkers: 1, sequence: { groupOrder: 1 } }),
 ];
 

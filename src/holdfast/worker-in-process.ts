@@ -7,10 +7,12 @@ import type { Backend } from './backend.js';
 import type { Worker, WorkerOptions } from './worker.js';
 import { defaultWorkerName } from '../configuration.js';
 import { milliseconds } from '../durations.js';
-import { NotConfigured, WrongState } from '../errors.js';
+import { NotConfigured, Unavailable, WrongState } from '../errors.js';
 import { timerMs } from '../tasks/check-task-options.js';
 import { refuseUnknownOptions } from '../tasks/known-options.js';
 import { loadTaskFiles } from '../tasks/load-task-files.js';
+import { endsUnlessStopped } from '../worker/ends-within.js';
+import { afterGraceMs } from '../worker/stop-limits.js';
 import { checkTexts } from '../worker/worker-options.js';
 import { createWorkerProcess } from '../worker/worker.js';
 
@@ -42,7 +44,7 @@ export class WorkerInProcess implements Worker {
   readonly #events = new EventEmitter();
   #process: WorkerProcess | null = null;
   #running: Promise<void> | null = null;
-  #stopped = false;
+  readonly #stopAsked = new AbortController();
 
   constructor(options: WorkerOptions, ports: WorkerPorts) {
     refuseUnknownOptions(options, workerOptions, 'createWorker');
@@ -61,7 +63,7 @@ export class WorkerInProcess implements Worker {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopAsked.abort();
     await this.#process?.stop();
     // What it ended with is told by `run`.
     await this.#running?.catch(() => {});
@@ -84,9 +86,13 @@ export class WorkerInProcess implements Worker {
     }
     if (loaded.size === 0)
       throw new NotConfigured('A worker needs definitions: give "tasks" or "taskFiles".');
-    const { table, epoch } = await backend.openTable();
-    if (this.#stopped) return;
-    this.#process = this.#createProcess(taskFiles, { table, epoch });
+    const opening = backend.openTable();
+    if (!(await endsUnlessStopped(opening, this.#stopAsked.signal, afterGraceMs.written))) {
+      opening.catch(() => {});
+      throw new Unavailable('The worker was told to stop before its stores could be reached.');
+    }
+    if (this.#stopAsked.signal.aborted) return;
+    this.#process = this.#createProcess(taskFiles, await opening);
     await this.#process.run();
   }
 

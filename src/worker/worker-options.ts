@@ -55,7 +55,7 @@ export interface WorkerOptions {
    */
   onFenced?(fencing: { reason: Error; handlers: number }): void;
   /**
-   * Called once, where handlers in this process do not heed their signals: 10 s after the grace of a stop was over, or
+   * Called once, where handlers in this process do not heed their signals: 3 s after the grace of a stop was over, or
    * soon after a fence. Whoever calls decides: the worker itself goes on waiting for them.
    */
   onUnstoppable?(unstoppable: { handlers: number }): void;

@@ -133,7 +133,8 @@ function lazyChildren(
 ): { get: () => ChildPool; ifAny: () => ChildPool | null } {
   let pool: ChildPool | null = null;
   return {
-    get: () => (pool ??= createChildPool({ taskFiles, watchdogAddress: heartbeat.watchdogAddress })),
+    get: () =>
+      (pool ??= createChildPool({ taskFiles, watchdogAddress: heartbeat.watchdogAddress, stopGraceMs: 500 })),
     ifAny: () => pool,
   };
 }
