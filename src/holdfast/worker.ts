@@ -53,8 +53,9 @@ export interface WorkerOptions {
 /** Runs tasks in this process, and in its children. */
 export interface Worker {
   /**
-   * Registers and runs tasks until `stop`, then resolves. Once only. Rejects with Fenced where it could not prove
-   * any longer that it is alive, Unavailable where it could not start or not write everything when it stopped, InvalidTask
+   * Registers and runs tasks until `stop`, then resolves. Once only. Where it could not prove any longer that it is alive,
+   * it waits until none of its handlers is left, and comes back as a new incarnation; with `killWhenFenced`, or where it
+   * is told to stop meanwhile, it rejects with Fenced. Rejects with Unavailable where it could not start or not write everything when it stopped, InvalidTask
    * or NotConfigured for options or task files that cannot work.
    */
   run(): Promise<void>;
@@ -63,10 +64,10 @@ export interface Worker {
    * ended: 5 s after the grace at the latest, also with both stores away, unless a handler in this process does not end.
    */
   stop(): Promise<void>;
-  /** Calls `listener` once, when the worker has begun to take tasks. */
+  /** Calls `listener` when the worker has begun to take tasks, and again whenever it has come back. */
   on(event: 'ready', listener: (worker: { name: string; incarnation: string }) => void): this;
   /**
-   * Calls `listener` once, when the worker may no longer act: its tasks' signals are aborted and its children
+   * Calls `listener` when the worker may no longer act, once each time: its tasks' signals are aborted and its children
    * killed by then. `handlers` tells how many handlers in this process have not returned yet.
    */
   on(event: 'fenced', listener: (fencing: { reason: Error; handlers: number }) => void): this;

@@ -37,6 +37,8 @@ export interface WorkerOptions {
   versions?: Readonly<Record<string, string>>;
   /** Whether nobody else ever has this name, so that whoever had it before is dead. Default false. */
   soleName?: boolean;
+  /** Earlier incarnations of this name that this process was, and of which no handler is left. Default: none. */
+  predecessors?: readonly string[];
   /** For definitions that leave it open. Default `inline`. */
   isolation?: Isolation;
   /** How long `stop` lets tasks finish before their signals abort, in milliseconds. Default 30,000. */

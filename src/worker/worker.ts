@@ -1,6 +1,7 @@
 import { faultPoint } from '../fault-points.js';
 import { hostname } from 'node:os';
 import type { Owner } from '../owner.js';
+import type { Attempts } from './attempts.js';
 import type { Heartbeat } from './heartbeat.js';
 import type { Incarnation } from './incarnation.js';
 import type { CheckedWorkerOptions, WorkerOptions } from './worker-options.js';
@@ -38,6 +39,8 @@ export interface WorkerProcess {
   stop(): Promise<void>;
   /** null until it is registered. */
   readonly owner: Owner | null;
+  /** Resolves when no handler of its tasks runs in this process or in its children; after `run` has ended. */
+  handlersEnded(): Promise<void>;
 }
 
 /** Throws InvalidTask or NotConfigured for options that cannot work. */
@@ -51,6 +54,7 @@ class Worker implements WorkerProcess {
   readonly #stopAsked = new AbortController();
   readonly #fenced = new AbortController();
   #owner: Owner | null = null;
+  #attempts: Attempts | null = null;
   #toldUnstoppable = false;
   #running: Promise<void> | null = null;
 
@@ -73,6 +77,10 @@ class Worker implements WorkerProcess {
     this.#stopAsked.abort();
     // What it ended with is told by `run`.
     await this.#running?.catch(() => {});
+  }
+
+  async handlersEnded(): Promise<void> {
+    await this.#attempts?.handlersEnded();
   }
 
   async #live(): Promise<void> {
@@ -100,6 +108,7 @@ class Worker implements WorkerProcess {
       throw error;
     });
     const parts = workerParts(this.#incarnation(owner, heartbeat), heartbeat, this.#options, this.#checked);
+    this.#attempts = parts.attempts;
     heartbeat.fenced.addEventListener('abort', () => this.#fence(heartbeat.fenced.reason as Error));
     this.#fenced.signal.addEventListener('abort', () => this.#endAttempts(parts));
     try {
@@ -109,6 +118,7 @@ class Worker implements WorkerProcess {
         () => heartbeat.mayAct(),
       );
       faultPoint('listed');
+      await this.#speakForPredecessors();
       // Before it takes any task: what its predecessors held may be what the next one needs.
       await parts.recovering.cleanUpForSelf();
       if (!heartbeat.mayAct() && !heartbeat.fenced.aborted)
@@ -160,6 +170,12 @@ class Worker implements WorkerProcess {
   async #listOwner(incarnation: Incarnation): Promise<void> {
     const { owner, table } = incarnation;
     await inCurrentOrNextEpoch(incarnation, (epoch) => table.listOwner(epoch, owner));
+  }
+
+  /** What they could not say themselves while the database was away. */
+  async #speakForPredecessors(): Promise<void> {
+    const { store, predecessors = [] } = this.#options;
+    for (const incarnation of predecessors) await store.sayStopped(incarnation);
   }
 
   #heartbeat(): Heartbeat {

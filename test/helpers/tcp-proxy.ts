@@ -14,6 +14,8 @@ export interface TcpProxy {
   heal(): void;
   /** Resets every connection there is; new ones are served. */
   reset(): void;
+  /** Where new connections lead from now on. */
+  leadTo(url: string): void;
   /** Resets every connection and refuses new ones, as where no server runs. */
   refuse(): Promise<void>;
   /** Ends that, on the same port. */
@@ -34,7 +36,7 @@ interface Pair {
 
 /** Starts a proxy on a free loopback port to the host and port of `targetUrl`. */
 export async function startProxy(targetUrl: string): Promise<TcpProxy> {
-  const target = new URL(targetUrl);
+  let target = new URL(targetUrl);
   const pairs = new Set<Pair>();
   const network = { silent: { requests: false, replies: false }, latencyMs: 0 };
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -75,6 +77,9 @@ export async function startProxy(targetUrl: string): Promise<TcpProxy> {
     silence: (what = 'everything') => silent(what === 'everything', true),
     heal: () => silent(false, false),
     reset,
+    leadTo: (to) => {
+      target = new URL(to);
+    },
     refuse: () => refuse(),
     accept: async () => void (await listen(server, port)),
     get connections() {

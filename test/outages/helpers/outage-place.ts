@@ -48,8 +48,10 @@ export interface OutagePlace {
   start(command: 'worker' | 'serve', args: string[], env?: Record<string, string>): Started;
   /** The worker, once it claims. */
   worker(args?: string[], env?: Record<string, string>): Promise<OutageWorker>;
-  /** One row of the namespace's schema, which the text calls `ns`. */
+  /** Rows of the database, for a text that calls the namespace's schema `ns`. */
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Another PostgreSQL takes the place of the one that there was, for the workers and for the test. */
+  leadTo(url: string): void;
   /** How many tasks are in each state. */
   states(): Promise<Record<string, number>>;
   /**
@@ -69,15 +71,19 @@ export async function outagePlace(
   const [journal, gate] = [`${dir}/journal`, `${dir}/gate`];
   for (const file of [journal, gate]) writeFileSync(file, '');
   const database = await startProxy(direct.database);
+  const ofTest = await startProxy(direct.database);
   const redis = withoutRedisProxy ? null : await startProxy(direct.redis);
   const redisUrl = redis?.url ?? direct.redis;
-  const hf = await createHoldfast({ database: direct.database, redis: redisUrl, namespace, migrate: true });
+  const hf = await createHoldfast({
+    // By its name the sessions of workers are told from these.
+    ...{ database: `${ofTest.url}?application_name=test`, redis: redisUrl, namespace, migrate: true },
+  });
   const started = new Set<Started>();
   onTestFinished(async () => {
     for (const { child } of started) child.kill('SIGKILL');
     await Promise.all([...started].map(({ ended }) => ended));
     await hf.close();
-    await Promise.all([database.stop(), redis?.stop()]);
+    await Promise.all([database.stop(), ofTest.stop(), redis?.stop()]);
     if (Object.keys(own).length === 0) await dropNamespace(namespace);
     removeFolder(dir);
   });
@@ -101,6 +107,13 @@ export async function outagePlace(
     },
     worker: async (args = [], env) => claiming(place.start('worker', args, env)),
     sql: (text, values) => rowsOf(direct.database, text.replaceAll('ns.', `"${namespace}".`), values),
+    leadTo: (url) => {
+      direct.database = url;
+      for (const proxy of [database, ofTest]) {
+        proxy.leadTo(url);
+        proxy.reset();
+      }
+    },
     states: async () => {
       const rows = await place.sql<{ state: string; n: number }>(
         'SELECT state, count(*)::int AS n FROM ns.tasks GROUP BY state',
