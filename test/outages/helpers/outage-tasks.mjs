@@ -5,9 +5,9 @@ import { defineTask } from 'holdfast';
 
 const path = process.env.JOURNAL;
 
-function write(kind, { task: { id, entry, exclusive, shared }, fence }) {
+function write(kind, { task: { id, entry, payload, exclusive, shared }, fence }) {
   const at = process.hrtime.bigint().toString();
-  const line = { kind, task: id, entry, at, exclusive, shared, fence, order: null };
+  const line = { kind, task: id, entry, at, exclusive, shared, fence, order: payload.order ?? null };
   appendFileSync(path, `\n${JSON.stringify(line)}`);
 }
 
