@@ -1,6 +1,10 @@
-/** Between two steps that other processes can see: where one is killed, others must be able to go on. For tests only. */
+/** Between two steps that other processes can see: where one is killed or stops, others must be able to go on. For tests only. */
 export const faultPoints = [
   // Building an epoch, starting, stopping.
+  'epoch-drawn',
+  'epoch-begun',
+  'epoch-entered',
+  'epoch-opened',
   'epoch-built',
   'registered',
   'listed',
@@ -44,12 +48,13 @@ export const faultPoints = [
 
 export type FaultPoint = (typeof faultPoints)[number];
 
-const killedAt = process.env['HOLDFAST_TEST_KILL_AT'];
+const { HOLDFAST_TEST_KILL_AT: killedAt, HOLDFAST_TEST_FREEZE_AT: frozenAt } = process.env;
 
-/** Kills this process where a test has chosen that point. */
+/** Kills this process, or stops it as a debugger does, where a test has chosen that point. */
 export const faultPoint: (here: FaultPoint) => void =
-  killedAt === undefined
+  killedAt === undefined && frozenAt === undefined
     ? () => {}
     : (here) => {
         if (here === killedAt) process.kill(process.pid, 'SIGKILL');
+        if (here === frozenAt) process.kill(process.pid, 'SIGSTOP');
       };

@@ -14,6 +14,7 @@ import { tableFormats } from '../locks/table-formats.js';
 import { loggerWith } from '../log.js';
 import { ownerText } from '../owner.js';
 import { admissionPass, firstPlace, tasksPerPass } from '../worker/admission-pass.js';
+import { endsWithin } from '../worker/ends-within.js';
 import { createHeartbeat } from '../worker/heartbeat.js';
 import { inCurrentOrNextEpoch } from '../recovery/in-current-epoch.js';
 import { patiently } from '../worker/patiently.js';
@@ -33,13 +34,15 @@ export interface ApiOptions {
   ttlMs?: number;
   /** How long it lets handlers finish when it stops, in milliseconds. Default 30,000. */
   graceMs?: number;
-  /** How long what is still to be written may take then, in milliseconds. Default 15,000. */
-  drainLimitMs?: number;
+  /** How long what is still to be written may take then, in milliseconds. Default: see afterGraceMs. */
+  writtenMs?: number;
   log: Logger;
 }
 
 const defaultTtlMs = 15_000;
 const defaultGraceMs = 30_000;
+/** How long calls under way are waited for when it stops, in milliseconds; they end at their own limits. */
+const usesLimitMs = 3_000;
 const closed = 'This Holdfast is closed.';
 
 /** Registers this process and begins to beat. Rejects with Unavailable or Fenced where it could not start. */
@@ -74,14 +77,14 @@ export class ApiIncarnation {
   #stopping = false;
   #handlersEnded = false;
   readonly #graceMs: number;
-  readonly #drainLimitMs: number | undefined;
+  readonly #writtenMs: number | undefined;
   readonly #forgets: (() => void)[] = [];
 
   constructor(options: ApiOptions, owner: Owner, heartbeat: Heartbeat) {
     this.#heartbeat = heartbeat;
-    const { definitions, graceMs = defaultGraceMs, drainLimitMs } = options;
+    const { definitions, graceMs = defaultGraceMs, writtenMs } = options;
     this.#graceMs = graceMs;
-    this.#drainLimitMs = drainLimitMs;
+    this.#writtenMs = writtenMs;
     this.parts = apiParts(this.#incarnation(options, owner), definitions);
     heartbeat.fenced.addEventListener('abort', () => this.#fenced.abort(heartbeat.fenced.reason));
     this.#fenced.signal.addEventListener('abort', () => this.#endFenced());
@@ -143,7 +146,7 @@ export class ApiIncarnation {
       await Promise.race([this.#stopInOrder(), aborted(this.#fenced.signal)]);
     }
     this.#forget();
-    await Promise.all([stopParts(this.parts), this.#heartbeat.stop()]);
+    await endsWithin(Promise.all([stopParts(this.parts), this.#heartbeat.stop()]), usesLimitMs);
   }
 
   async #stopInOrder(): Promise<void> {
@@ -151,20 +154,21 @@ export class ApiIncarnation {
     const reason = new Unavailable(closed);
     void locks.giveUp(reason, 'not-handlers');
     locks.letGo(reason, 'not-handlers');
-    await Promise.allSettled(this.#uses.byOthers);
+    await endsWithin(Promise.allSettled(this.#uses.byOthers), usesLimitMs);
     // What was under way may have taken one more.
     locks.letGo(reason, 'not-handlers');
     const ending = { graceMs: this.#graceMs, onUnstoppable: () => {} };
     // Handlers keep what they hold until they have returned, and get what they ask for as long as they have time.
     await endAttempts(this.parts, { ...ending, onGraceOver: () => void locks.giveUp(reason, 'all') });
     this.#handlersEnded = true;
-    await locks.giveUp(reason, 'all');
-    await Promise.allSettled(this.#uses.byHandlers);
+    await endsWithin(locks.giveUp(reason, 'all'), usesLimitMs);
+    await endsWithin(Promise.allSettled(this.#uses.byHandlers), usesLimitMs);
     locks.letGo(reason, 'all');
-    await stopInOrder(this.parts, this.#heartbeat, { ...ending, drainLimitMs: this.#drainLimitMs });
+    const last = { ...ending, graceMs: 0, writtenMs: this.#writtenMs };
+    const done = await stopInOrder(this.parts, this.#heartbeat, last);
     // What could not be written is left to be swept; nobody here waits for it any longer.
     locks.lose(reason);
-    if (locks.everAsked) await this.#takeOutLast();
+    if (done && locks.everAsked) await this.#takeOutLast();
   }
 
   /** There may be nobody who admits after this one, and requests that it has just given up to be taken out. */
@@ -195,7 +199,7 @@ export class ApiIncarnation {
     const { locks, attempts, incarnation } = this.parts;
     locks.lose(reason);
     attempts.abort(reason);
-    incarnation.log.error({ err: reason, handlers: attempts.running }, 'fenced: it may no longer act');
+    incarnation.log.error({ err: reason, handlers: attempts.handlers }, 'fenced: it may no longer act');
     this.#forget();
     void Promise.all([stopParts(this.parts), this.#heartbeat.stop()]);
   }

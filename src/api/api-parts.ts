@@ -60,7 +60,7 @@ export function apiParts(incarnation: Incarnation, definitions: LoadedDefinition
   });
   return {
     ...{ ...writing, incarnation, admission, attempts, claiming, comparing, discarding, inserts, locks },
-    recovering: recoveringFor(incarnation, { soleName: false }),
+    recovering: recoveringFor(incarnation, { soleName: false, predecessors: [] }),
     ...{ listening: null, auditing: null, childrenIfAny: () => null },
   };
 }

@@ -237,7 +237,7 @@ test('a hold is released only when its row is gone', async () => {
 
 test('closing ends although a lock cannot be released, and so does its release', async () => {
   const table = overriding(place.table, { release: () => Promise.reject(lost()) });
-  const api = apiAt(place, { table, drainLimitMs: 200 });
+  const api = apiAt(place, { table, writtenMs: 200 });
   const [given, kept] = [
     await api.acquire(r, { wait: 0 }),
     await api.acquire({ shared: ['s'] }, { wait: 0 }),

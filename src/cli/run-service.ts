@@ -3,18 +3,23 @@ import type { Backend } from '../holdfast/backend.js';
 import type { SupervisionOptions } from '../service/supervision.js';
 import type { GlobalOptions } from './global-options.js';
 import { resolveConfiguration } from '../configuration.js';
-import { InvalidTask } from '../errors.js';
+import { InvalidTask, Unavailable } from '../errors.js';
+import { endsUnlessStopped, endsWithin } from '../worker/ends-within.js';
+import { afterGraceMs } from '../worker/stop-limits.js';
 import { exitStatus } from './exit-status.js';
 import { type Interrupted, watchForInterruption } from './interruption.js';
 import { placeOptions } from './with-holdfast.js';
 import { writeJson } from './write-output.js';
+
+/** For closing, in milliseconds: a store that does not answer must not put off the end of the process. */
+const closeLimitMs = 200;
 
 type ServiceOptions = Pick<SupervisionOptions, 'names' | 'start' | 'stopLimitMs'>;
 
 /** Runs the workers until SIGTERM or SIGINT; the next signal kills them, and ends this process as it does by default. */
 export async function runService(global: GlobalOptions, options: ServiceOptions): Promise<void> {
   using first = watchForInterruption();
-  const { backend, log } = await openStores(global);
+  const { backend, log } = await openStores(global, first.signal);
   let last: NodeJS.Signals | null = null;
   try {
     const { Supervision } = await import('../service/supervision.js');
@@ -39,12 +44,16 @@ export async function runService(global: GlobalOptions, options: ServiceOptions)
     first.signal.addEventListener('abort', stop);
     if (!(await supervision.run())) process.exitCode = exitStatus.badNews;
   } finally {
-    await backend.close();
+    // Its workers have ended, and so does this process.
+    await endsWithin(backend.close(), closeLimitMs);
   }
   if (last !== null) process.kill(process.pid, last);
 }
 
-async function openStores(global: GlobalOptions): Promise<{ backend: Backend; log: Logger }> {
+async function openStores(
+  global: GlobalOptions,
+  stop: AbortSignal,
+): Promise<{ backend: Backend; log: Logger }> {
   const configuration = resolveConfiguration(placeOptions(global), process.env);
   if (configuration.kind !== 'redis') {
     const what = configuration.kind === 'embedded' ? 'Embedded data' : 'A lock table in memory';
@@ -54,12 +63,13 @@ async function openStores(global: GlobalOptions): Promise<{ backend: Backend; lo
   const { openBackend } = await import('../holdfast/open-backend.js');
   const log = await createLogger(global.verbose === true ? 'debug' : 'info');
   const backend = await openBackend(configuration, log);
+  const opening = backend.openTable();
   try {
-    await backend.storeReady();
-    await backend.openTable();
+    if (await endsUnlessStopped(opening, stop, afterGraceMs.written)) return { backend, log };
+    throw new Unavailable('Told to stop before the stores could be reached.');
   } catch (error) {
-    await backend.close();
+    opening.catch(() => {});
+    await endsWithin(backend.close(), closeLimitMs);
     throw error;
   }
-  return { backend, log };
 }

@@ -17,15 +17,15 @@ Runs --workers processes of \`holdfast worker\`, NAME-1 and so on, with the opti
 stderr. One that ends unasked is started again under its name, after 1 s, and after up to 30 s where it ends again and
 again. On Linux what it ran and held is settled at once, and not after its TTL.
 
-SIGTERM and SIGINT stop the workers in order, and exit 0 when all have stopped so, 1 when one has not and was killed, 15 s
+SIGTERM and SIGINT stop the workers in order, and exit 0 when all have stopped so, 1 when one has not and was killed, 5 s
 after the grace at the latest. A second signal kills them at once. When this process is killed, they stop in order by
 themselves.
 `;
 
 const defaultGrace = '30s';
 
-/** How long a worker may take beyond its grace to end what does not heed its signal, and to write what became of it. */
-const beyondGraceMs = 15_000;
+/** More than a worker takes beyond its grace, whatever its handlers and the stores do. */
+const beyondGraceMs = 4_500;
 
 export function serveCommand(): Command {
   const command = new Command('serve')

@@ -25,6 +25,7 @@ import { taskOf } from '../tasks/task.js';
 import { SettlementWatch } from '../tasks/wait/settlement-watch.js';
 import { waitInHandler } from '../tasks/wait/wait-in-handler.js';
 import { rowOf, waitForTask } from '../tasks/wait/wait-for-task.js';
+import { endsWithin } from '../worker/ends-within.js';
 import { announcementsOf } from './announcements.js';
 import { Hints } from './hints.js';
 import { WorkerInProcess } from './worker-in-process.js';
@@ -34,6 +35,8 @@ export interface HoldfastPorts {
   loaded: Map<string, TaskDefinition>;
   log: Logger;
 }
+
+const hintsLimitMs = 2_000;
 
 export class HoldfastInProcess implements Holdfast {
   readonly dispatch: Dispatch<DispatchOptions>;
@@ -133,7 +136,8 @@ export class HoldfastInProcess implements Holdfast {
     await this.#api.close();
     this.#handlersEnded = true;
     this.#watch?.stop();
-    await Promise.all([this.#dispatcher.idle(), this.#hints.idle()]);
+    // What is not told by then is found by those who poll.
+    await endsWithin(Promise.all([this.#dispatcher.idle(), this.#hints.idle()]), hintsLimitMs);
     await this.#ports.backend.close();
   }
 

@@ -41,9 +41,10 @@ export function createRedisBackend(
     announcingTable: async () => (await opening.get()).table,
     beater: { kind: 'postgres', connection, namespace },
     close: async () => {
+      // An opening under way fails for want of them, whatever it waits for.
+      await Promise.all([table.stop(), database.close()]);
       await opening.ended();
       await table.stop();
-      await database.close();
     },
   };
 }

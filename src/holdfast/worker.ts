@@ -17,8 +17,8 @@ export interface WorkerOptions {
   ttl?: Duration;
   /**
    * How long `stop` lets tasks finish: 0 … 24 days. Then their signals abort, and what does not complete is given back at
-   * its place, without an attempt counted; a child that has not ended 5 s later gets SIGTERM, and 2 s after that
-   * SIGKILL. A handler in this process that does not heed its signal is waited for. Default `30s`.
+   * its place, without an attempt counted; a child that has not ended 1 s later gets SIGTERM, and 1 s after
+   * that SIGKILL. A handler in this process that does not heed its signal is waited for. Default `30s`.
    */
   grace?: Duration;
   /** The queues that it serves. Default: `default` alone. */
@@ -36,7 +36,7 @@ export interface WorkerOptions {
    */
   killWhenFenced?: boolean;
   /**
-   * Called once, where handlers in this process do not heed their signals: 10 s after the grace of a stop was over, or
+   * Called once, where handlers in this process do not heed their signals: 3 s after the grace of a stop was over, or
    * 0.1 s after the worker was fenced. Whoever wants the process to end then ends it here, so that its tasks can go on
    * elsewhere; else they are waited for. Default: nothing; `holdfast worker` ends.
    */
@@ -53,20 +53,21 @@ export interface WorkerOptions {
 /** Runs tasks in this process, and in its children. */
 export interface Worker {
   /**
-   * Registers and runs tasks until `stop`, then resolves. Once only. Rejects with Fenced where it could not prove
-   * any longer that it is alive, Unavailable where it could not start, InvalidTask or NotConfigured for options or
-   * task files that cannot work.
+   * Registers and runs tasks until `stop`, then resolves. Once only. Where it could not prove any longer that it is alive,
+   * it waits until none of its handlers is left, and comes back as a new incarnation; with `killWhenFenced`, or where it
+   * is told to stop meanwhile, it rejects with Fenced. Rejects with Unavailable where it could not start or not write everything when it stopped, InvalidTask
+   * or NotConfigured for options or task files that cannot work.
    */
   run(): Promise<void>;
   /**
    * Claims nothing more, lets the tasks that run finish within `grace`, and withdraws. Idempotent; resolves when `run` has
-   * ended.
+   * ended: 5 s after the grace at the latest, also with both stores away, unless a handler in this process does not end.
    */
   stop(): Promise<void>;
-  /** Calls `listener` once, when the worker has begun to take tasks. */
+  /** Calls `listener` when the worker has begun to take tasks, and again whenever it has come back. */
   on(event: 'ready', listener: (worker: { name: string; incarnation: string }) => void): this;
   /**
-   * Calls `listener` once, when the worker may no longer act: its tasks' signals are aborted and its children
+   * Calls `listener` when the worker may no longer act, once each time: its tasks' signals are aborted and its children
    * killed by then. `handlers` tells how many handlers in this process have not returned yet.
    */
   on(event: 'fenced', listener: (fencing: { reason: Error; handlers: number }) => void): this;

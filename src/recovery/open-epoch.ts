@@ -83,15 +83,19 @@ export function usableEpoch(
 async function build(opening: EpochOpening, rebuild: Rebuild, seen: string | null): Promise<string> {
   const { table, log } = opening;
   const epoch = await rebuild.drawEpoch(seen);
+  faultPoint('epoch-drawn');
   if ((await table.beginEpoch(epoch, await formatFor(opening, rebuild))) === 'not-newer') {
     throw new Unavailable(
       `Epoch ${epoch} is not newer than the one in the lock table: it changed meanwhile.`,
     );
   }
+  faultPoint('epoch-begun');
   const holds = await enterRunning(opening, rebuild, epoch);
+  faultPoint('epoch-entered');
   if ((await table.openEpoch(epoch)) === 'not-building') {
     throw new Unavailable(`Epoch ${epoch} was replaced while it was being built.`);
   }
+  faultPoint('epoch-opened');
   const record = await table.readEpoch();
   if (record?.epoch !== epoch || !record.identityHolds) {
     throw new Unavailable(`Epoch ${epoch} was lost as soon as it was open.`);

@@ -35,6 +35,7 @@ export class SupervisedWorker {
   readonly #stopping = new AbortController();
   #life: WorkerLife | null = null;
   #isFirstStart = true;
+  #killed = false;
 
   constructor(options: SupervisedWorkerOptions) {
     this.#options = options;
@@ -75,13 +76,19 @@ export class SupervisedWorker {
     const life = this.#life;
     if (life === null) return;
     life.askToStop();
-    const timer = setTimeout(() => life.kill(), this.#options.stopLimitMs);
+    const timer = setTimeout(() => this.kill(), this.#options.stopLimitMs);
     void life.exit.then(() => clearTimeout(timer));
   }
 
   /** Ends its process at once, after `stop`. */
   kill(): void {
+    this.#killed = this.#life !== null;
     this.#life?.kill();
+  }
+
+  /** Whether its last process had to be killed. */
+  get killed(): boolean {
+    return this.#killed;
   }
 
   #start(): WorkerLife {

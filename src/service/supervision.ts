@@ -14,8 +14,10 @@ export interface SupervisionOptions {
   recovery: Recovery;
 }
 
-/** How long cleaning up may go on when all workers have ended, in milliseconds. */
+/** How long cleaning up may go on where workers had to be killed, in milliseconds. */
 const cleanUpLimitMs = 5_000;
+/** At least, where all have ended by themselves, each at its own limit. */
+const lastCleanUpMs = 300;
 
 /** Worker processes that are started, started again when they are lost, and cleaned up after at once. */
 export class Supervision {
@@ -25,7 +27,7 @@ export class Supervision {
   readonly #ended = new AbortController();
   readonly #oneClaims: Promise<void>;
   #tellOneClaims: () => void = () => {};
-  #stopping = false;
+  #stopBy = Infinity;
   #toldClaiming = false;
 
   constructor(options: SupervisionOptions) {
@@ -58,15 +60,18 @@ export class Supervision {
     } finally {
       this.stop();
       await Promise.allSettled(running);
-      const limit = setTimeout(() => this.#ended.abort(), cleanUpLimitMs);
-      await Promise.all(this.#cleaning);
+      const killed = this.#workers.some((worker) => worker.killed);
+      const limitMs = killed ? cleanUpLimitMs : this.#stopBy - performance.now();
+      const limit = setTimeout(() => this.#ended.abort(), Math.max(limitMs, lastCleanUpMs));
+      // A call that is under way ends at its own limit.
+      await Promise.race([Promise.all(this.#cleaning), aborted(this.#ended.signal)]);
       clearTimeout(limit);
     }
   }
 
   /** Has each finish its tasks within its grace. Idempotent. */
   stop(): void {
-    this.#stopping = true;
+    this.#stopBy = Math.min(this.#stopBy, performance.now() + this.#options.stopLimitMs);
     for (const worker of this.#workers) worker.stop();
   }
 
@@ -77,7 +82,7 @@ export class Supervision {
 
   #claims(): void {
     this.#tellOneClaims();
-    if (this.#toldClaiming || this.#stopping) return;
+    if (this.#toldClaiming || this.#stopBy < Infinity) return;
     const claiming = this.#workers.flatMap((worker) => worker.claiming ?? []);
     if (claiming.length < this.#workers.length) return;
     this.#toldClaiming = true;
@@ -89,4 +94,9 @@ export class Supervision {
     this.#cleaning.add(cleaned);
     void cleaned.then(() => this.#cleaning.delete(cleaned));
   }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

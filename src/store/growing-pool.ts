@@ -17,6 +17,8 @@ const mostPatienceMs = 2_000;
 export class GrowingPool {
   readonly #pool: pg.Pool;
   readonly #most: number;
+  /** Also those that are still connecting. */
+  readonly #clients = new Set<pg.Client>();
   #connected = 0;
   #growing = false;
   readonly #leastPatienceMs: number;
@@ -27,7 +29,15 @@ export class GrowingPool {
     this.#most = max;
     this.#leastPatienceMs = leastPatienceMs;
     this.#patienceMs = leastPatienceMs;
-    this.#pool = new pg.Pool({ ...config, max: 1 });
+    const clients = this.#clients;
+    class Client extends pg.Client {
+      constructor(settings?: string | pg.ClientConfig) {
+        super(settings);
+        clients.add(this);
+        this.once('end', () => clients.delete(this));
+      }
+    }
+    this.#pool = new pg.Pool({ ...config, max: 1, Client });
     // An idle connection that the server ends is dropped by the pool; without a listener it would end the process.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', () => (this.#connected += 1));
@@ -45,6 +55,11 @@ export class GrowingPool {
 
   end(): Promise<void> {
     return this.#pool.end();
+  }
+
+  /** After `end`, where that takes too long: what waits for a connection or a reply rejects. */
+  destroy(): void {
+    for (const client of this.#clients) client.connection.stream.destroy();
   }
 
   async #growWhileAwaited(): Promise<void> {

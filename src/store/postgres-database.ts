@@ -17,7 +17,7 @@ export interface PostgresOptions {
   callLimitMs?: number;
 }
 
-const closeLimitMs = 5_000;
+const closeLimitMs = 3_000;
 
 /** Connects when it is first used. Safe behind PgBouncer in transaction mode, LISTEN aside. */
 export function createPostgresDatabase(options: PostgresOptions): Database {
@@ -29,7 +29,6 @@ class PostgresDatabase implements Database {
   readonly #pool: GrowingPool;
   readonly #config: ClientConfig;
   readonly #callLimitMs: number;
-  readonly #out = new Set<PostgresSession>();
   readonly #listeners = new Set<PostgresListener>();
   #closing: Promise<void> | null = null;
 
@@ -44,7 +43,7 @@ class PostgresDatabase implements Database {
     try {
       return await session.send<Row>(text, values);
     } finally {
-      this.#checkIn(session);
+      session.release();
     }
   }
 
@@ -62,7 +61,7 @@ class PostgresDatabase implements Database {
       await session.rollBack();
       throw error;
     } finally {
-      this.#checkIn(session);
+      session.release();
     }
   }
 
@@ -92,9 +91,7 @@ class PostgresDatabase implements Database {
     const ended = this.#pool.end();
     await Promise.all([
       ...listeners.map((listener) => listener.stop()),
-      withinLimit(ended, closeLimitMs, () => {
-        for (const session of this.#out) session.destroy();
-      }),
+      withinLimit(ended, closeLimitMs, () => this.#pool.destroy()),
     ]);
   }
 
@@ -105,14 +102,7 @@ class PostgresDatabase implements Database {
     } catch (error) {
       throw unavailable(error);
     }
-    const session = new PostgresSession(client, limitMs);
-    this.#out.add(session);
-    return session;
-  }
-
-  #checkIn(session: PostgresSession): void {
-    this.#out.delete(session);
-    session.release();
+    return new PostgresSession(client, limitMs);
   }
 }
 

@@ -46,11 +46,6 @@ export class PostgresSession {
     this.#client.release(this.#broken);
   }
 
-  /** Whatever waits for a reply rejects. */
-  destroy(): void {
-    this.#client.connection.stream.destroy();
-  }
-
   readonly #onError = (): void => {
     this.#broken = true;
   };

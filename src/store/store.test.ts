@@ -19,6 +19,7 @@ import { settlingConformance } from './settling.conformance.js';
 import { readingConformance } from './reading.conformance.js';
 import { retryingConformance } from './retrying.conformance.js';
 import { rollingBackConformance } from './rolling-back.conformance.js';
+import { timelinesConformance } from './timelines.conformance.js';
 import { unclaimedRollbacksConformance } from './unclaimed-rollbacks.conformance.js';
 import { stateMachineProperty } from './state-machine.property.js';
 import { uniqueKeysConformance } from './unique-keys.conformance.js';
@@ -45,6 +46,7 @@ function storeConformance(open: () => Promise<OpenStore>): void {
   auditingConformance(open);
   workersConformance(open);
   lostWorkersConformance(open);
+  timelinesConformance(open);
   constraintsConformance(open);
   stateMachineProperty(open);
   adHocLocksProperty(open);

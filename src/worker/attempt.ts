@@ -12,10 +12,9 @@ import { timedOut } from './handler-end.js';
 import { lacksResources } from './lacking-resources.js';
 import { LimitedHandler } from './limited-handler.js';
 import { plainError } from './plain-outcome.js';
+import { stopPatience } from './stop-limits.js';
 
-/** From the signal to SIGTERM for a child, in milliseconds. */
-const cancelGraceMs = 5_000;
-const stopGraceMs = 5_000;
+const cancelPatience = { terminateMs: 5_000, killMs: 7_000 };
 
 type Ready = { ready: true; payload: unknown } | { ready: false; end: AttemptEnd };
 
@@ -34,6 +33,11 @@ export class Attempt {
     this.#ports = ports;
   }
 
+  /** Its handler, where that has begun. */
+  get handler(): LimitedHandler | null {
+    return this.#handler;
+  }
+
   /** Aborts the handler's signal; the handler ends when it likes. */
   abort(reason: Error): void {
     this.#handler?.abort(reason);
@@ -42,13 +46,13 @@ export class Attempt {
   /** The task is to be stopped: its handler is asked to end, or not begun. */
   cancel(): void {
     this.#canceled = true;
-    this.#handler?.stop(new DOMException('The task was canceled.', 'AbortError'), cancelGraceMs);
+    this.#handler?.stop(new DOMException('The task was canceled.', 'AbortError'), cancelPatience);
   }
 
   /** Its worker stops: its handler is asked to end, or not begun, and is given back where it does not complete. */
   stop(): void {
     this.#stopped = true;
-    this.#handler?.stop(new DOMException('The worker stops.', 'AbortError'), stopGraceMs);
+    this.#handler?.stop(new DOMException('The worker stops.', 'AbortError'), stopPatience);
   }
 
   /** Kills the handler where it runs in a child. */

@@ -6,6 +6,7 @@ import type { AttemptPorts } from './attempt-ports.js';
 import type { Finishing } from './finishing.js';
 import type { GivingBack } from './giving-back.js';
 import type { KnownHolds } from './known-holds.js';
+import type { LimitedHandler } from './limited-handler.js';
 import type { Releasing } from './releasing.js';
 import { faultPoint } from '../fault-points.js';
 import { Attempt } from './attempt.js';
@@ -45,6 +46,11 @@ export class Attempts {
     return this.#running.size;
   }
 
+  /** How many handlers have begun and not ended. */
+  get handlers(): number {
+    return this.#handlers().length;
+  }
+
   begin(rows: readonly TaskRow[]): void {
     for (const row of rows) {
       const { ports } = this.#options;
@@ -75,9 +81,19 @@ export class Attempts {
     for (const attempt of this.#running.keys()) attempt.kill();
   }
 
-  /** Resolves when none runs. */
+  /** Resolves when none runs, and the store knows the end of each. */
   async ended(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
+  }
+
+  /** Resolves when no handler runs. After `stop` or a fence none begins any more. */
+  async handlersEnded(): Promise<void> {
+    await Promise.all(this.#handlers().map(({ end }) => end));
+  }
+
+  #handlers(): LimitedHandler[] {
+    const handlers = [...this.#running.keys()].map(({ handler }) => handler);
+    return handlers.filter((handler) => handler !== null && !handler.over) as LimitedHandler[];
   }
 
   async #go(attempt: Begun): Promise<void> {

@@ -187,7 +187,8 @@ export class ThreadHeartbeat implements Heartbeat {
 }
 
 const fencedMessages: Record<string, string> = {
-  reaped: 'This worker was declared dead, so its tasks may run elsewhere by now.',
+  reaped:
+    'This worker was declared dead, or registered with a database that is another one now: its tasks may run elsewhere.',
   late: 'No heartbeat was confirmed in time, so this worker may be declared dead.',
   lost: 'The heartbeat thread ended, so this worker cannot prove that it is alive.',
 };

@@ -72,9 +72,12 @@ function endIfEnded(): void {
   });
 }
 
-/** The last word of a worker whose time has passed: what it ran has not crashed it. The row of a reaped one takes none. */
+/**
+ * The last word of a worker whose time has passed, or whose database is another one now: what it ran has not crashed it.
+ * The row of a reaped one takes none.
+ */
 async function sayStopped(): Promise<void> {
-  if (connected === null || state.status !== 'late') return;
+  if (connected === null || !['late', 'reaped'].includes(state.status)) return;
   const until = performance.now() + lastWordLimitMs;
   while (performance.now() < until) {
     try {

@@ -2,11 +2,11 @@ import type { TaskEntry } from '../store/store.js';
 import type { HandlerEnd } from './handler-end.js';
 import type { HandlerRun, HandlerStart } from './handler-run.js';
 import { startHandler } from './handler-run.js';
+import type { StopPatience } from './handler-stop.js';
 import { HandlerStop } from './handler-stop.js';
 import { ProgressLines } from './progress-lines.js';
 
-/** From the signal to SIGTERM for a child, in milliseconds. */
-const timeoutGraceMs = 2_000;
+const timeoutPatience: StopPatience = { terminateMs: 2_000, killMs: 4_000 };
 
 export interface TimeLimit {
   ms: number;
@@ -50,6 +50,11 @@ export class LimitedHandler {
     return this.#timedOut;
   }
 
+  /** Whether it has ended: it has returned, or its process is gone. */
+  get over(): boolean {
+    return this.#stop.over;
+  }
+
   /** Whether the handler itself was called. */
   get begun(): boolean {
     return this.#begun;
@@ -60,9 +65,9 @@ export class LimitedHandler {
     this.#handler.abort(reason);
   }
 
-  /** Asks it to end; a child that does not heed it is killed. `graceMs`: from the signal to SIGTERM. */
-  stop(reason: Error, graceMs: number): void {
-    this.#stop.stop(reason, graceMs);
+  /** Asks it to end; a child that does not heed it is killed. */
+  stop(reason: Error, patience: StopPatience): void {
+    this.#stop.stop(reason, patience);
   }
 
   kill(): void {
@@ -80,7 +85,7 @@ export class LimitedHandler {
     if (this.#stop.over) return;
     this.#timer = setTimeout(() => {
       this.#timedOut = true;
-      this.#stop.stop(new DOMException(reason, 'TimeoutError'), timeoutGraceMs);
+      this.#stop.stop(new DOMException(reason, 'TimeoutError'), timeoutPatience);
     }, ms);
   }
 }

@@ -8,9 +8,7 @@ import { faultPoint } from '../fault-points.js';
 import { parsePayload } from '../tasks/parse-payload.js';
 import { LimitedHandler } from './limited-handler.js';
 import { plainError } from './plain-outcome.js';
-
-/** From the signal to SIGTERM for a child, in milliseconds. */
-const stopGraceMs = 5_000;
+import { stopPatience } from './stop-limits.js';
 
 /**
  * The roll-back of an attempt that this worker has claimed. However it ends, the outcome that its row has stored comes to
@@ -30,6 +28,11 @@ export class Rollback {
     this.#ports = ports;
   }
 
+  /** Its handler, where that has begun. */
+  get handler(): LimitedHandler | null {
+    return this.#handler;
+  }
+
   /** Aborts the handler's signal; the handler ends when it likes. */
   abort(reason: Error): void {
     this.#handler?.abort(reason);
@@ -41,7 +44,7 @@ export class Rollback {
   /** Its worker stops: its handler is asked to end, or not begun, and is given back where it does not complete. */
   stop(): void {
     this.#stopped = true;
-    this.#handler?.stop(new DOMException('The worker stops.', 'AbortError'), stopGraceMs);
+    this.#handler?.stop(new DOMException('The worker stops.', 'AbortError'), stopPatience);
   }
 
   /** Kills the handler where it runs in a child. */

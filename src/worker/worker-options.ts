@@ -37,6 +37,8 @@ export interface WorkerOptions {
   versions?: Readonly<Record<string, string>>;
   /** Whether nobody else ever has this name, so that whoever had it before is dead. Default false. */
   soleName?: boolean;
+  /** Earlier incarnations of this name that this process was, and of which no handler is left. Default: none. */
+  predecessors?: readonly string[];
   /** For definitions that leave it open. Default `inline`. */
   isolation?: Isolation;
   /** How long `stop` lets tasks finish before their signals abort, in milliseconds. Default 30,000. */
@@ -55,7 +57,7 @@ export interface WorkerOptions {
    */
   onFenced?(fencing: { reason: Error; handlers: number }): void;
   /**
-   * Called once, where handlers in this process do not heed their signals: 10 s after the grace of a stop was over, or
+   * Called once, where handlers in this process do not heed their signals: 3 s after the grace of a stop was over, or
    * soon after a fence. Whoever calls decides: the worker itself goes on waiting for them.
    */
   onUnstoppable?(unstoppable: { handlers: number }): void;

@@ -85,7 +85,8 @@ export function workerParts(
     ...{ incarnation, known, claiming, givingBack },
     cancel: (holds) => attempts.cancel(holds),
   });
-  const recovering = recoveringFor(incarnation, checked);
+  const { soleName } = checked;
+  const recovering = recoveringFor(incarnation, { soleName, predecessors: options.predecessors ?? [] });
   return {
     ...{ ...writing, incarnation, admission, claiming, attempts, listening, comparing, recovering },
     discarding: null,
@@ -94,10 +95,16 @@ export function workerParts(
   };
 }
 
-/** `soleName`: whoever had the name before is dead, as the operator says. */
-export function recoveringFor(incarnation: Incarnation, { soleName }: { soleName: boolean }): Recovering {
+interface KnownDead {
+  /** Whoever had the name before is dead, as the operator says. */
+  soleName: boolean;
+  predecessors: readonly string[];
+}
+
+export function recoveringFor(incarnation: Incarnation, { soleName, predecessors }: KnownDead): Recovering {
   const here = processIdentity();
-  const isDead = async (worker: NamedWorker): Promise<boolean> => soleName || provablyDead(worker, here);
+  const isDead = async (worker: NamedWorker): Promise<boolean> =>
+    soleName || predecessors.includes(worker.incarnation) || provablyDead(worker, here);
   return new Recovering({ incarnation, isDead });
 }
 
@@ -133,7 +140,8 @@ function lazyChildren(
 ): { get: () => ChildPool; ifAny: () => ChildPool | null } {
   let pool: ChildPool | null = null;
   return {
-    get: () => (pool ??= createChildPool({ taskFiles, watchdogAddress: heartbeat.watchdogAddress })),
+    get: () =>
+      (pool ??= createChildPool({ taskFiles, watchdogAddress: heartbeat.watchdogAddress, stopGraceMs: 500 })),
     ifAny: () => pool,
   };
 }

@@ -102,8 +102,8 @@ describe.concurrent.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     running.worker.child.kill(signal);
     const asked = performance.now();
     expect(await running.worker.ended).toMatchObject({ status: 1 });
-    // The grace of 1 s, and 10 s to heed the signal.
-    expect(performance.now() - asked).toBeGreaterThan(10_900);
+    // The grace of 1 s, and 3 s to heed the signal.
+    expect(performance.now() - asked).toBeGreaterThan(3_900);
     expect(await whatIsLeft(running)).toEqual({ [unstoppable]: asAfterACrash });
   });
 });

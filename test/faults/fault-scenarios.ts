@@ -95,6 +95,10 @@ const sweeping: Scenario = { before: (victim) => dead(victim, 'dead'), recovered
 
 /** One for each point: a point without a scenario does not compile. */
 export const scenarios: Record<FaultPoint, Scenario> = {
+  'epoch-drawn': running('job'),
+  'epoch-begun': running('job'),
+  'epoch-entered': running('job'),
+  'epoch-opened': running('job'),
   'epoch-built': running('job'),
   registered: running('job'),
   listed: running('job'),

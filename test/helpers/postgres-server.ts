@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { requireProgram } from './programs.js';
@@ -17,6 +17,10 @@ export interface PostgresServer {
 
 export interface PostgresOptions {
   settings?: Record<string, string>;
+  /** To come back where an earlier server was; otherwise a free one. */
+  port?: number;
+  /** A folder for the data that outlives the server, and is used again. Default: one that goes with it. */
+  data?: string;
 }
 
 const defaults: Record<string, string> = {
@@ -32,16 +36,17 @@ const defaults: Record<string, string> = {
 
 /** Starts a real PostgreSQL in a temporary folder on the loopback interface. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  return withFreePort((port) => startOn(port, options));
+  const { port } = options;
+  return port === undefined ? withFreePort((free) => startOn(free, options)) : startOn(port, options);
 }
 
 async function startOn(port: number, options: PostgresOptions): Promise<PostgresServer> {
   const dir = temporaryFolder('postgres');
   const user = unprivilegedUser();
   if (user !== undefined) chownSync(dir, user.uid, user.gid);
-  const data = join(dir, 'data');
+  const data = options.data ?? join(dir, 'data');
   try {
-    initialise(data, user);
+    if (!existsSync(data)) initialise(data, user);
   } catch (error) {
     removeFolder(dir);
     throw error;

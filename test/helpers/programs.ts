@@ -1,7 +1,14 @@
 import { accessSync, constants, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
-export type Program = 'redis-server' | 'redis-cli' | 'postgres' | 'initdb' | 'pg_ctl' | 'pgbouncer';
+export type Program =
+  | 'redis-server'
+  | 'redis-cli'
+  | 'postgres'
+  | 'initdb'
+  | 'pg_ctl'
+  | 'pg_basebackup'
+  | 'pgbouncer';
 
 /** The Debian package that holds each program. */
 export const packageOf: Record<Program, string> = {
@@ -10,6 +17,7 @@ export const packageOf: Record<Program, string> = {
   postgres: 'postgresql',
   initdb: 'postgresql',
   pg_ctl: 'postgresql',
+  pg_basebackup: 'postgresql-client',
   pgbouncer: 'pgbouncer',
 };
 

@@ -14,6 +14,12 @@ export interface TcpProxy {
   heal(): void;
   /** Resets every connection there is; new ones are served. */
   reset(): void;
+  /** Where new connections lead from now on. */
+  leadTo(url: string): void;
+  /** Resets every connection and refuses new ones, as where no server runs. */
+  refuse(): Promise<void>;
+  /** Ends that, on the same port. */
+  accept(): Promise<void>;
   /** How many clients are connected. */
   readonly connections: number;
   /** Delays every chunk in both directions by so many milliseconds. */
@@ -30,7 +36,7 @@ interface Pair {
 
 /** Starts a proxy on a free loopback port to the host and port of `targetUrl`. */
 export async function startProxy(targetUrl: string): Promise<TcpProxy> {
-  const target = new URL(targetUrl);
+  let target = new URL(targetUrl);
   const pairs = new Set<Pair>();
   const network = { silent: { requests: false, replies: false }, latencyMs: 0 };
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -58,6 +64,11 @@ export async function startProxy(targetUrl: string): Promise<TcpProxy> {
       upstream.resetAndDestroy();
     }
   };
+  const refuse = async (): Promise<void> => {
+    const closed = server.listening ? new Promise((resolve) => server.close(resolve)) : undefined;
+    reset();
+    await closed;
+  };
   const url = new URL(targetUrl);
   url.hostname = '127.0.0.1';
   url.port = String(port);
@@ -66,6 +77,11 @@ export async function startProxy(targetUrl: string): Promise<TcpProxy> {
     silence: (what = 'everything') => silent(what === 'everything', true),
     heal: () => silent(false, false),
     reset,
+    leadTo: (to) => {
+      target = new URL(to);
+    },
+    refuse: () => refuse(),
+    accept: async () => void (await listen(server, port)),
     get connections() {
       return pairs.size;
     },
@@ -73,10 +89,7 @@ export async function startProxy(targetUrl: string): Promise<TcpProxy> {
       network.latencyMs = ms;
       for (const { requests, replies } of pairs) requests.latencyMs = replies.latencyMs = ms;
     },
-    stop: async () => {
-      reset();
-      if (server.listening) await new Promise((resolve) => server.close(resolve));
-    },
+    stop: () => refuse(),
   };
 }
 
@@ -89,10 +102,10 @@ function whenBothClosed({ client, upstream }: Pair, then: () => void): void {
   upstream.once('close', closed);
 }
 
-async function listen(server: Server): Promise<number> {
+async function listen(server: Server, port = 0): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(port, '127.0.0.1', resolve);
   });
   return (server.address() as { port: number }).port;
 }

@@ -69,6 +69,7 @@ class RedisLockTable implements port.LockTable {
   readonly #promotionLimit: number;
   #opening: Promise<TableConnections> | undefined;
   #open: TableConnections | undefined;
+  #connecting: TableConnections | undefined;
 
   constructor({ url, options, namespace, ...given }: RedisLockTableOptions) {
     if ((url === undefined) === (options === undefined)) {
@@ -97,6 +98,8 @@ class RedisLockTable implements port.LockTable {
   }
 
   async stop(): Promise<void> {
+    // One that is being opened fails: nobody waits for a server that does not answer.
+    this.#connecting?.close();
     const open = this.#open ?? (await this.#opening?.catch(() => undefined));
     this.#open = undefined;
     this.#opening = undefined;
@@ -271,6 +274,7 @@ class RedisLockTable implements port.LockTable {
 
   async #connect(): Promise<TableConnections> {
     const open = openConnections(this.#settings);
+    this.#connecting = open;
     try {
       for (let attempt = 1; ; attempt++) {
         await open.main.connectedPatiently();

@@ -1,9 +1,10 @@
--- One row a namespace: the committed epoch with the server it was built on, the lock table in use, and the longest TTL
+-- One row a namespace: the committed epoch with the lock table's server and the timeline of this one that it was built on, the lock table in use, and the longest TTL
 -- that any worker had: so long may one whose row was deleted go on.
 CREATE TABLE holdfast.namespace (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   epoch bigint CHECK (epoch >= 1),
   identity text,
+  timeline text,
   table_kind text,
   table_address text,
   longest_ttl_ms integer NOT NULL DEFAULT 0,
@@ -21,6 +22,27 @@ CREATE SEQUENCE holdfast.places;
 CREATE FUNCTION holdfast.lock_key(lock text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN hashtextextended('holdfast' || '.' || lock, 0);
+
+-- The timeline of the server. Another one than before tells that a standby was promoted or a backup restored, which may lack
+-- what was committed last. NULL on a standby; '' where the server tells nobody.
+CREATE FUNCTION holdfast.timeline() RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF pg_is_in_recovery() THEN
+    RETURN NULL;
+  END IF;
+  RETURN left(pg_walfile_name(pg_current_wal_lsn()), 8);
+EXCEPTION
+  WHEN insufficient_privilege OR feature_not_supported OR undefined_function THEN
+    RETURN '';
+END
+$$;
+
+-- Whether the server is on that timeline. NULL: nobody knows which it was.
+CREATE FUNCTION holdfast.on_timeline(timeline text) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN timeline IS NULL OR timeline = holdfast.timeline();
 
 -- Each statement of a function sees what was committed before it began only under READ COMMITTED; the guards
 -- of claims and finishes read the past under any other level.

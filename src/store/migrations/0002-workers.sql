@@ -11,6 +11,9 @@ CREATE TABLE holdfast.workers (
   reaped boolean NOT NULL DEFAULT false,
   -- It has said that it may not act any more, or stops, and that its tasks were stopped: they have not crashed it.
   stopped_itself boolean NOT NULL DEFAULT false,
+  -- Of the server, when it registered, and at its last beat: it fences itself on another timeline, and while no server runs.
+  timeline text DEFAULT holdfast.timeline(),
+  server_start timestamptz NOT NULL DEFAULT pg_postmaster_start_time(),
   -- What it inserts itself is numbered; a smaller number than this is refused (void_inserts).
   inserts_from bigint NOT NULL DEFAULT 1,
   -- The newest protocol of the lock table that it can keep.

@@ -19,7 +19,13 @@ BEGIN
   IF known.counter <> reap_worker.counter THEN
     RETURN 'alive';
   END IF;
-  UPDATE holdfast.workers w SET reaped = true WHERE w.incarnation = reap_worker.worker;
+  -- Without a server, or on another timeline, it has fenced itself and could not say so. Not so where both end together,
+  -- as embedded.
+  UPDATE holdfast.workers w SET reaped = true, stopped_itself = w.stopped_itself OR (
+    (w.server_start <> pg_postmaster_start_time() OR NOT holdfast.on_timeline(w.timeline))
+    AND EXISTS (SELECT FROM holdfast.namespace n WHERE n.table_kind = 'redis')
+  )
+  WHERE w.incarnation = reap_worker.worker;
   RETURN 'reaped';
 END
 $$;

@@ -16,7 +16,7 @@ BEGIN
   PERFORM holdfast.require_read_committed();
   PERFORM pg_advisory_xact_lock_shared(holdfast.lock_key('epoch'));
   -- A statement of its own: its snapshot is taken after the lock, so it sees what a rebuild committed meanwhile.
-  SELECT n.epoch INTO committed_epoch FROM holdfast.namespace n;
+  SELECT n.epoch INTO committed_epoch FROM holdfast.namespace n WHERE holdfast.on_timeline(n.timeline);
   IF committed_epoch IS DISTINCT FROM insert_running.epoch THEN
     outcome := 'epoch';
     RETURN NEXT;

@@ -5,7 +5,7 @@ const sql = sqlFile(import.meta.url, './beat.sql');
 
 /**
  * The text of a beat for a thread with a client of its own: $1 is the incarnation. It returns one row, or none
- * where the worker was reaped or has no row.
+ * where the worker was reaped, has no row, or was registered on another timeline of the server.
  */
 export function beatQuery(namespace: string): string {
   return sql(namespace);
