@@ -96,8 +96,8 @@ export function workerParts(
 
 /** `soleName`: whoever had the name before is dead, as the operator says. */
 export function recoveringFor(incarnation: Incarnation, { soleName }: { soleName: boolean }): Recovering {
-  const here = processIdentity();
-  const isDead = async (worker: NamedWorker): Promise<boolean> => soleName || provablyDead(worker, here);
+  const isDead = async (worker: NamedWorker): Promise<boolean> =>
+    soleName || provablyDead(worker, processIdentity());
   return new Recovering({ incarnation, isDead });
 }
 
