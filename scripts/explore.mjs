@@ -36,4 +36,4 @@ async function bundle(entry, mutant) {
 }
 
 const { main } = await bundle('main.ts');
-process.exitCode = await main(process.argv.slice(2), (mutant) => bundle('explorer.ts', mutant));
+process.exitCode = await main(process.argv.slice(2), (mutant) => bundle('walk.ts', mutant));

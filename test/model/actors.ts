@@ -12,6 +12,7 @@ import { cleanupLocksForWorker } from '../../src/recovery/cleanup-locks-for-work
 import type { CurrentEpoch } from '../../src/recovery/current-epoch.js';
 import { createCurrentEpoch } from '../../src/recovery/current-epoch.js';
 import { findOrOpenEpoch } from '../../src/recovery/open-epoch.js';
+import { releaseStaleLocksForSelf } from '../../src/recovery/release-stale-locks-for-self.js';
 import { defineTask } from '../../src/tasks/definition.js';
 import { AdmissionLoop } from '../../src/worker/admission.js';
 import { checkWorkerOptions } from '../../src/worker/worker-options.js';
@@ -75,6 +76,20 @@ export async function addSweeper(world: World, name: string): Promise<void> {
         while (!(await cleanupLocksForWorker(recovery, owner))) await delay(1_000);
       });
     }
+  });
+}
+
+/** The next incarnation of a worker that is provably dead, when it starts: it does not wait for a TTL. */
+export async function addHeir(world: World, name: string): Promise<void> {
+  const process = new ModelProcess(`heir of ${name}`, 'sweeper');
+  const recovery = incarnationOf(world, process);
+  const dead = world.processes.find((one) => one.name === name);
+  const isDead = async (): Promise<boolean> => dead?.status === 'crashed';
+  await world.addProcess(process, () => {
+    process.programs.set(`sweep ${name}`, async () => {
+      const self = { name, incarnation: '1000' };
+      while (!(await releaseStaleLocksForSelf(recovery, self, isDead))) await delay(1_000);
+    });
   });
 }
 

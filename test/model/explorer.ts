@@ -121,66 +121,6 @@ async function follow(
   }
 }
 
-/**
- * Goes along paths chosen at random, each to its end, until something is broken: finds soon what many paths lead to, and
- * proves nothing.
- */
-export async function walk(
-  scenario: Scenario,
-  options: { walks: number; seed?: number; guardsOff?: readonly string[] },
-): Promise<{ walks: number; violation: Violation | null }> {
-  const { walks, seed = 1, guardsOff = [] } = options;
-  const random = seededRandom(seed);
-  const restoreTime = takeTime();
-  try {
-    for (let walked = 1; walked <= walks; walked++) {
-      const path: number[] = [];
-      const run = new Run(scenario, guardsOff);
-      await run.begin();
-      for (;;) {
-        const choices = run.choices();
-        const step = chosenAtRandom(choices, random);
-        if (run.world.ghosts.violation !== null) break;
-        const choice = choices[step];
-        if (choice === undefined || path.length >= longestWalk) {
-          await run.comeToRest();
-          break;
-        }
-        path.push(step);
-        await run.take(choice);
-      }
-      const what = run.world.ghosts.violation;
-      if (what !== null) return { walks: walked, violation: { what, path } };
-    }
-    return { walks, violation: null };
-  } finally {
-    restoreTime();
-  }
-}
-
-const longestWalk = 400;
-/** So seldom that most come to pass where something is under way. */
-const shareOfFaults = 0.08;
-
-/** Beyond the choices where nothing has to happen any more, and nothing more does. */
-function chosenAtRandom(choices: readonly Choice[], random: () => number): number {
-  const among = (optional: boolean): number[] =>
-    choices.flatMap((choice, at) => (choice.optional === optional ? [at] : []));
-  const [needed, faults] = [among(false), among(true)];
-  const mayGoWrong = faults.length > 0 && random() < shareOfFaults;
-  const from = mayGoWrong ? faults : needed;
-  return from[Math.floor(random() * from.length)] ?? choices.length;
-}
-
-/** A linear congruential generator (Knuth, The Art of Computer Programming, 3.3.4). */
-function seededRandom(seed: number): () => number {
-  let state = BigInt(seed);
-  return () => {
-    state = BigInt.asUintN(64, state * 6_364_136_223_846_793_005n + 1_442_695_040_888_963_407n);
-    return Number(state >> 11n) / 2 ** 53;
-  };
-}
-
 /** The path again, as a story. */
 export async function storyOf(
   scenario: Scenario,

@@ -44,6 +44,7 @@ export class Ghosts {
       }
     }
     this.#handlers.add(handler);
+    this.#checkHolds();
     if (handler.kind === 'run') this.#checkOrder(task);
   }
 
@@ -61,8 +62,8 @@ export class Ghosts {
     this.#late.check(call);
     for (const task of rows.tasks) this.#checkState(task);
     if (replays) return;
-    if (call.to !== 'table' || table.state.epoch?.status !== 'open') return;
     this.#checkHolds();
+    if (call.to !== 'table' || table.state.epoch?.status !== 'open') return;
     const dump = table.dumpState(table.state.epoch.number);
     if (dump === null) return;
     const unrepaired = scenario.faults?.['cut'] !== undefined;

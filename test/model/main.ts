@@ -3,14 +3,15 @@ import type { SourceMutant } from './mutants.js';
 import type { Scenario } from './scenario.js';
 import { parseArgs } from 'node:util';
 import * as here from './explorer.js';
+import { walk } from './walk.js';
 import { mutants } from './mutants.js';
 import { scenarios } from './scenarios.js';
 
-/** The explorer, made of sources that were changed. */
-export type Explorer = Pick<typeof here, 'walk'>;
+/** What walks, made of sources that were changed. */
+export type Walker = { walk: typeof walk };
 
 /** As many as find, with a fixed seed, what can be found. */
-const walksPerMutant = 3_000;
+const walksPerMutant = 500;
 
 const help = `npm run explore -- [--quick | --ci] [--scenario NAME]... [--mutants [--mutant NAME]...] [--json] [--seconds N] [--states N]
   Visits every state of the scenarios of test/model/scenarios.ts: all, those that finish soon (--quick, --ci), or those named.
@@ -20,7 +21,7 @@ const help = `npm run explore -- [--quick | --ci] [--scenario NAME]... [--mutant
 /** Resolves with the exit status: 1 where a property was broken, or a mutant broke none that is not explained. */
 export async function main(
   args: string[],
-  explorerOf: (mutant: SourceMutant) => Promise<Explorer>,
+  walkerOf: (mutant: SourceMutant) => Promise<Walker>,
 ): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -47,7 +48,7 @@ export async function main(
     console.log(help);
     return 0;
   }
-  if (values.mutants === true) return tryMutants(values.mutant, explorerOf, print);
+  if (values.mutants === true) return tryMutants(values.mutant, walkerOf, print);
   const sets =
     values.quick === true ? ['quick'] : ['quick', 'medium', ...(values.ci === true ? [] : ['long'])];
   const chosen = scenarios.filter(({ name, set }) => {
@@ -73,15 +74,15 @@ export function rowOf(scenario: Scenario, found: Exploration): string {
 
 async function tryMutants(
   names: string[] | undefined,
-  explorerOf: (mutant: SourceMutant) => Promise<Explorer>,
+  walkerOf: (mutant: SourceMutant) => Promise<Walker>,
   print: (result: object, text: string) => void,
 ): Promise<number> {
   let status = 0;
   for (const mutant of mutants.filter(({ name }) => names?.includes(name) ?? true)) {
     const scenario = scenarios.find(({ name }) => name === mutant.scenario) as Scenario;
-    const explorer = 'file' in mutant ? await explorerOf(mutant) : here;
+    const walker = 'file' in mutant ? await walkerOf(mutant) : { walk };
     const guardsOff = 'guardsOff' in mutant ? mutant.guardsOff : [];
-    const { walks, violation } = await explorer.walk(scenario, { guardsOff, walks: walksPerMutant });
+    const { walks, violation } = await walker.walk(scenario, { guardsOff, walks: walksPerMutant });
     const broken = violation?.what ?? `nothing, in ${walks} walks`;
     const { name, rule, explained = null } = mutant;
     print(

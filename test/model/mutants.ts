@@ -210,7 +210,7 @@ export const mutants: Mutant[] = [
   {
     name: 'a new epoch is opened empty',
     rule: '5: a rebuild enters the running-like tasks',
-    scenario: 'lost table, conflict',
+    scenario: 'lost table',
     file: 'recovery/open-epoch.ts',
     from: '  const holds = await enterRunning(opening, rebuild, epoch);',
     to: '  const holds = 0; void enterRunning;',

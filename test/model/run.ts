@@ -1,7 +1,7 @@
 import type { Scenario } from './scenario.js';
 import type { Choice } from './steps.js';
 import { forced } from './steps.js';
-import { addAdmitter, addClient, addSweeper, addWorkerProcess } from './actors.js';
+import { addAdmitter, addClient, addHeir, addSweeper, addWorkerProcess } from './actors.js';
 import { begin, choicesOf, progressOf, ringing } from './choices.js';
 import { Guards } from './guards.js';
 import { addTask } from './rows.js';
@@ -46,6 +46,7 @@ export class Run {
     }
     for (let each = 1; each <= (scenario.admitters ?? 1); each++) await addAdmitter(world, `a${each}`);
     for (let each = 1; each <= (scenario.sweepers ?? 0); each++) await addSweeper(world, `s${each}`);
+    if (scenario.heir === true) await addHeir(world, 'w1');
     for (const client of scenario.clients ?? []) await addClient(world, client);
     world.noteContent('store');
     world.noteContent('table');

@@ -34,6 +34,8 @@ export interface Scenario {
   workers: { slots: number; name?: string }[];
   admitters?: number;
   sweepers?: number;
+  /** Whether w1 comes back under its name, where it is provably dead. */
+  heir?: boolean;
   /** What somebody outside does, at any time. */
   clients?: ('cancel t1' | 'cancel t2' | 'pause' | 'resume' | 'pause and resume')[];
   /** Beats of each worker, at any time; in the end as many as are needed. */

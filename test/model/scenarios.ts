@@ -36,7 +36,7 @@ export const scenarios: Scenario[] = [
   {
     ...{
       name: 'throw',
-      set: 'quick',
+      set: 'long',
       tasks: conflicting,
       workers: two,
       faults: { throw: 2 },
@@ -121,6 +121,12 @@ export const scenarios: Scenario[] = [
     ...{ name: 'crash, two sweepers', set: 'long', tasks: alone, workers: two, sweepers: 2 },
     about: 'The same with two processes that clean up at once.',
     faults: { crash: 1 },
+  },
+  {
+    ...{ name: 'two incarnations', set: 'long', tasks: alone, workers: two, sweepers: 1, heir: true },
+    about: 'A worker dies, and comes back under its name while others sweep the old incarnation.',
+    faults: { crash: 1 },
+    failing: ['w1'],
   },
   {
     ...{ name: 'freeze', set: 'medium', tasks: alone, workers: two, sweepers: 1, faults: { freeze: 1 } },
