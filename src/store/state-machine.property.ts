@@ -41,6 +41,8 @@ type Kind =
   | 'say stopped'
   | 'reap'
   | 'settle'
+  | 'settle hold'
+  | 'clear take-out'
   | 'progress'
   | 'rolled back'
   | 'roll-back failed'
@@ -75,7 +77,8 @@ const step: fc.Arbitrary<Step> = fc.record({
           'pause',
           'resume',
         ] as const),
-        ...(['say stopped', 'reap', 'settle', 'settle', 'progress'] as const),
+        ...(['say stopped', 'reap', 'settle', 'settle', 'settle hold', 'progress'] as const),
+        ...(['clear take-out'] as const),
         ...(['rolled back', 'roll-back failed', 'end unclaimed'] as const),
       ),
     },
@@ -119,8 +122,10 @@ export function stateMachineProperty(open: () => Promise<OpenStore>): void {
               const at = { ids, workers, epoch, queue };
               expect(await ask(store, one, at, expected), one.kind).toEqual(foresee(one, at, expected));
               for (const [index, id] of ids.entries()) {
-                const { admitted: _, ...task } = expected.tasks[index] as model.ModelTask;
+                const { admittedEpoch, takeOut, ...task } = expected.tasks[index] as model.ModelTask;
                 expect(model.modelled(await mustGet(store, id)), one.kind).toEqual(task);
+                const [marks] = await store.auditedTasks([id]);
+                expect(marks, one.kind).toMatchObject({ admittedEpoch, takeOut });
               }
               await replaceReaped(store, workers, expected);
             }
@@ -213,6 +218,13 @@ async function ask(
       const settled = await settleLost(store, worker, { task, entry });
       return settled.outcome === 'given-back' ? settled.nextEntry : settled.outcome;
     }
+    case 'settle hold': {
+      const settled = await store.settleLostHolds(worker, [{ task, entry }]);
+      return settled === 'refused' ? settled : settled[0];
+    }
+    case 'clear take-out':
+      await store.admissionPass((admission) => admission.clearTakeOuts([{ task, entry }]));
+      return 'cleared';
     case 'progress':
   }
   await store.writeProgress(worker, [{ task, entry, progress: [1] }]);
@@ -223,7 +235,7 @@ async function finished(store: Store, worker: string, finish: Finish): Promise<u
   return (await store.finishTasks(worker, [finish]))[0]?.outcome;
 }
 
-function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
+function foresee(one: Step, { workers, epoch }: At, expected: model.Model): unknown {
   const entry = entryOf(one, expected);
   const task = expected.tasks[one.task] as model.ModelTask;
   const worker = workers[one.worker] ?? '';
@@ -247,7 +259,7 @@ function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
     case 'readmit':
       return model.readmit(expected, task, worker, entry);
     case 'mark':
-      return model.mark(task, entry);
+      return model.mark(task, entry, epoch);
     case 'cancel':
       return model.cancel(task);
     case 'retry by hand':
@@ -267,6 +279,11 @@ function foresee(one: Step, { workers }: At, expected: model.Model): unknown {
     }
     case 'settle':
       return model.settle(expected, task, worker, entry);
+    case 'settle hold':
+      return model.settleHold(expected, task, worker, entry);
+    case 'clear take-out':
+      model.clearTakeOut(task, entry);
+      return 'cleared';
     case 'progress':
   }
   return 'written';

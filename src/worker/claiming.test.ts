@@ -263,6 +263,34 @@ test('a worker whose owner is not listed lists itself', async () => {
   expect(owners.map(ownerText)).toEqual([ownerText(worker.owner)]);
 });
 
+test('a worker that was cleaned up while its claim was under way lists itself no more', async () => {
+  const calls: string[] = [];
+  let swept = false;
+  const table = overriding(place.table, {
+    claim: async (epoch, request) => {
+      calls.push('claim');
+      if (runs.length > 0 && !swept) {
+        await place.store.reapWorker(worker.owner.incarnation);
+        await place.table.unlistOwner(epoch, worker.owner);
+        await worker.ended;
+        swept = true;
+        calls.length = 0;
+      }
+      return place.table.claim(epoch, request);
+    },
+    listOwner: async (epoch, owner) => {
+      calls.push('listOwner');
+      await place.table.listOwner(epoch, owner);
+    },
+  });
+  const worker = await startWorker(place, { table });
+  await place.dispatcher.dispatch('job');
+  await waitUntil(async () => swept, 'it was cleaned up');
+  expect(await worker.ended).toMatchObject({ code: 'Fenced' });
+  await delay(200);
+  expect(calls).toEqual([]);
+});
+
 test('a refused epoch is looked for anew', async () => {
   let refusals = 0;
   const table = overriding(place.table, {

@@ -112,10 +112,12 @@ export class Claiming {
     const { incarnation, lanes, known } = this.#options;
     const { owner, table } = incarnation;
     for (;;) {
+      // G4: one that was taken for dead was cleaned up, and nobody comes to do that a second time.
+      if (!incarnation.mayAct()) return 'nothing';
       const request = lanes.request(epoch);
       const answer = await table.claim(epoch, { owner, limit, ...request });
       if (answer === 'unlisted') {
-        await table.listOwner(epoch, owner);
+        if (incarnation.mayAct()) await table.listOwner(epoch, owner);
         continue;
       }
       const more = lanes.answered(epoch, request.lanes, answer);

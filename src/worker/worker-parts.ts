@@ -102,9 +102,8 @@ interface KnownDead {
 }
 
 export function recoveringFor(incarnation: Incarnation, { soleName, predecessors }: KnownDead): Recovering {
-  const here = processIdentity();
   const isDead = async (worker: NamedWorker): Promise<boolean> =>
-    soleName || predecessors.includes(worker.incarnation) || provablyDead(worker, here);
+    soleName || predecessors.includes(worker.incarnation) || provablyDead(worker, processIdentity());
   return new Recovering({ incarnation, isDead });
 }
 

@@ -10,7 +10,10 @@ export interface ModelTask {
   attempt: number;
   crashes: number;
   worker: string | null;
-  admitted: boolean;
+  /** '0': in none. */
+  admittedEpoch: string;
+  /** The last entry whose hold admission is to take out. */
+  takeOut: number | null;
   readmitted: boolean;
   policies: Policies | null;
   /** What becomes of it once it has rolled back. */
@@ -29,12 +32,12 @@ export interface Model {
 export function modelTask(policies: Policies | null): ModelTask {
   return {
     ...{ state: 'waiting', entry: 1, attempt: 0, crashes: 0, worker: null },
-    ...{ admitted: false, readmitted: false, policies, outcome: null },
+    ...{ admittedEpoch: '0', takeOut: null, readmitted: false, policies, outcome: null },
   };
 }
 
 /** The part of a stored row that the model knows. */
-export function modelled(row: TaskRow): Omit<ModelTask, 'admitted'> {
+export function modelled(row: TaskRow): Omit<ModelTask, 'admittedEpoch' | 'takeOut'> {
   const { state, entry, attempt, crashes, worker, readmitted, policies, rollback } = row;
   const incarnation = isRunningLike(state) ? (worker?.incarnation ?? null) : null;
   const outcome = rollback?.outcome ?? null;
@@ -51,7 +54,7 @@ function endAs(task: ModelTask, state: ModelTask['state']): void {
 
 /** Waits with the next entry, to be admitted again. */
 function waitAgain(task: ModelTask): void {
-  const next = { entry: task.entry + 1, worker: null, admitted: false, outcome: null };
+  const next = { entry: task.entry + 1, worker: null, admittedEpoch: '0', outcome: null };
   Object.assign(task, { state: 'waiting', ...next });
 }
 
@@ -106,7 +109,12 @@ export function finishRollback(model: Model, task: ModelTask, worker: string, en
 }
 
 export function endUnclaimed(tasks: readonly ModelTask[]): void {
-  for (const task of tasks) if (task.state === 'rolling_back' && task.worker === null) endRollback(task);
+  for (const task of tasks) {
+    if (task.state !== 'rolling_back' || task.worker !== null) continue;
+    const over = task.entry;
+    endRollback(task);
+    task.takeOut = over;
+  }
 }
 
 function endRollback(task: ModelTask): void {
@@ -147,11 +155,11 @@ export function readmit(model: Model, task: ModelTask, worker: string, entry: nu
   return task.entry;
 }
 
-export function mark(task: ModelTask, entry: number): 'marked' | 'runs' | 'refused' {
+export function mark(task: ModelTask, entry: number, epoch: string): 'marked' | 'runs' | 'refused' {
   if (task.entry !== entry) return 'refused';
   if (isRunningLike(task.state)) return 'runs';
   if (task.state !== 'waiting') return 'refused';
-  task.admitted = true;
+  task.admittedEpoch = epoch;
   return 'marked';
 }
 
@@ -181,7 +189,7 @@ export function settle(model: Model, task: ModelTask, worker: string, entry: num
 
 export function cancel(task: ModelTask): CancelOutcome {
   const before = task.state;
-  if (before === 'waiting') task.state = 'canceled';
+  if (before === 'waiting') Object.assign(task, { state: 'canceled', takeOut: task.entry });
   else if (before === 'running') task.state = 'canceling';
   else if (before === 'rolling_back' && task.outcome !== 'failed') task.outcome = 'canceled';
   return { before, after: task.state };
@@ -196,9 +204,42 @@ export function retryByHand(task: ModelTask): RetryOutcome {
   return { before, after: task.state };
 }
 
-/** Their old holds are to be taken out. */
 export function pause(model: Model): void {
   if (model.paused) return;
   model.paused = true;
-  for (const task of model.tasks) if (task.state === 'waiting') waitAgain(task);
+  takeOutWaiting(model.tasks);
+}
+
+/** They may have holds that are to be taken out. */
+export function takeOutWaiting(tasks: readonly ModelTask[]): void {
+  for (const task of tasks) {
+    if (task.state !== 'waiting') continue;
+    const over = task.entry;
+    waitAgain(task);
+    task.takeOut = over;
+  }
+}
+
+export function clearTakeOut(task: ModelTask, entry: number): void {
+  if (task.takeOut === entry) task.takeOut = null;
+}
+
+/** What becomes of a hold of a dead worker, with the entry that it has in the table. */
+export function settleHold(
+  model: Model,
+  task: ModelTask,
+  worker: string,
+  held: number,
+): number | 'over' | 'unsettled' | 'later' | 'refused' {
+  if (!model.reaped.has(worker)) return 'refused';
+  const unsettled = task.state === 'waiting' || isRunningLike(task.state);
+  if (!unsettled || task.entry < held) return 'over';
+  const very = task.entry === held;
+  if (very && task.worker !== null) return 'unsettled';
+  const pausedHere = task.state === 'waiting' && model.paused;
+  if (very && task.state === 'rolling_back') task.entry += 1;
+  else if (very) waitAgain(task);
+  if (pausedHere) return 'over';
+  if (very) return task.entry;
+  return task.worker === null ? 'later' : 'over';
 }

@@ -1,0 +1,136 @@
+import type { ModelProcess, Timer } from './process.js';
+import type { Choice } from './steps.js';
+import type { World } from './world.js';
+import { endedSessions, faultChoices } from './faults.js';
+import { wouldClaim } from './reduction.js';
+import { delivery, execution, waking } from './steps.js';
+
+/** All that may happen next, in a fixed order. */
+export function choicesOf(world: World): Choice[] {
+  return [...progressOf(world), ...faultChoices(world)];
+}
+
+export function progressOf(world: World): Choice[] {
+  const ofProcesses = world.processes.flatMap((process) => [
+    ...callChoices(world, process),
+    ...handlerChoices(world, process),
+    ...timerChoices(world, process),
+    ...programChoices(world, process),
+    ...fenceChoices(world, process),
+  ]);
+  return [...ofProcesses, ...endedSessions(world)];
+}
+
+function callChoices(world: World, process: ModelProcess): Choice[] {
+  return process.calls.flatMap((call) => {
+    if (call.to === 'wait') return process.runs && wouldClaim(world, call) ? [waking(world, call)] : [];
+    if (call.answer !== null) return process.runs ? [delivery(world, call)] : [];
+    return world.mustWait(call) ? [] : [execution(world, call)];
+  });
+}
+
+function handlerChoices(world: World, process: ModelProcess): Choice[] {
+  if (process.status !== 'live') return [];
+  return process.handlers.flatMap((handler) => {
+    const end = (how: 'completes' | 'throws' | 'is stopped'): Choice => ({
+      label: () => `${process.name}: the ${handler.kind} of ${handler.task} ${how}`,
+      optional: false,
+      happen: () =>
+        world.tell(process, `${handler.kind} ${handler.task} ${how}`, () => {
+          if (how === 'throws') world.faultsLeft.set('throw', (world.faultsLeft.get('throw') ?? 0) - 1);
+          handler.end(how);
+        }),
+    });
+    const ends = [end('completes')];
+    if ((world.faultsLeft.get('throw') ?? 0) > 0) ends.push(end('throws'));
+    if (handler.signal.aborted) ends.push(end('is stopped'));
+    return ends;
+  });
+}
+
+function timerChoices(world: World, process: ModelProcess): Choice[] {
+  if (!process.runs) return [];
+  return process.timers.filter((timer) => mayRing(world, timer)).map((timer) => ringing(world, timer));
+}
+
+export function ringing(world: World, timer: Timer): Choice {
+  return {
+    label: () => `${timer.process.name}: goes on after a pause of ${timer.ms} ms`,
+    optional: false,
+    happen: () => world.ring(timer),
+  };
+}
+
+/**
+ * A timer may ring at any time where that can make a difference: after a fault, and where either store has changed, or
+ * its process has been told something, since it was set. Where not, whoever looks again finds what it found before.
+ */
+function mayRing(world: World, timer: Timer): boolean {
+  const { process, ms, afterFault, setIn, setAfter } = timer;
+  if (process.kind === 'admitter') return needsAdmission(world);
+  return ms < 10 || afterFault || world.version > setIn || process.deliveries > setAfter;
+}
+
+function needsAdmission(world: World): boolean {
+  const { epoch: record, identity } = world.table.state;
+  const { epoch } = world.rows;
+  if (record === null || record.identity !== identity || record.number !== epoch) return true;
+  const need = world.calls.admissionNeeded(epoch) as { free: boolean | null };
+  return need.free === true;
+}
+
+function programChoices(world: World, process: ModelProcess): Choice[] {
+  if (process.status !== 'live') return [];
+  return [...process.programs]
+    .filter(([name]) => mayBegin(world, process, name))
+    .map(([name, program]) => ({
+      label: () => `${process.name}: begins to ${name}`,
+      optional: !name.startsWith('sweep'),
+      happen: () => begin(world, process, name, program),
+    }));
+}
+
+export async function begin(
+  world: World,
+  process: ModelProcess,
+  name: string,
+  program: () => Promise<unknown>,
+): Promise<void> {
+  if (name === 'beat') process.beats += 1;
+  if (name === 'stop') world.stops += 1;
+  process.begunIn.set(name, world.version);
+  process.busyWith.add(name);
+  const run = async (): Promise<void> => {
+    try {
+      await program();
+    } catch {
+      process.begunIn.set(name, -1);
+    }
+    process.busyWith.delete(name);
+  };
+  await world.tell(process, `begin ${name}`, () => void run());
+}
+
+function mayBegin(world: World, process: ModelProcess, name: string): boolean {
+  if (process.busyWith.has(name)) return false;
+  if (name === 'beat') return process.beats < (world.scenario.beats ?? 0);
+  if (name === 'stop') return world.stops < (world.scenario.stops ?? 0) && !process.beatsNoMore;
+  const victim = world.processes.find((one) => `sweep ${one.name}` === name);
+  // Only one that does not beat any more, nor can prove that it lives, is ever taken for dead.
+  if (victim === undefined || !victim.isDead) return false;
+  const { incarnation } = victim;
+  const owners = [...(world.table.state.keyspaces.get(world.rows.epoch ?? '')?.owners ?? [])];
+  const there = world.rows.workers.has(incarnation) || owners.some((one) => one.endsWith(`:${incarnation}`));
+  return there && (process.begunIn.get(name) ?? -1) < world.version;
+}
+
+function fenceChoices(world: World, process: ModelProcess): Choice[] {
+  if (process.status !== 'woken') return [];
+  return [
+    {
+      label: () => `${process.name}: finds that its time is over, and fences itself`,
+      optional: false,
+      happen: () => world.tell(process, 'fence', () => process.fence()),
+    },
+  ];
+}

@@ -1,0 +1,148 @@
+import type { Call, ModelProcess, RunningHandler } from './process.js';
+import type { World } from './world.js';
+import { brokenInvariants } from '../../src/locks/invariants.js';
+import { LateWriters } from './late-writers.js';
+import { isUnsettled, taskOf, type StoredTask } from './rows.js';
+
+type Resources = Pick<StoredTask, 'exclusive' | 'shared'>;
+
+const final = new Set(['completed', 'failed', 'canceled']);
+const allowed: Record<string, string[]> = {
+  waiting: ['running', 'canceled'],
+  running: ['waiting', 'canceling', 'rolling_back', 'completed', 'failed'],
+  canceling: ['canceled', 'rolling_back'],
+  rolling_back: ['waiting', 'failed', 'canceled'],
+};
+
+/** What really happens, which nobody in the fleet knows as a whole, and what of it must never be. */
+export class Ghosts {
+  readonly #world: World;
+  readonly #handlers = new Set<RunningHandler>();
+  readonly #begun = new Set<string>();
+  #states = new Map<string, string>();
+  readonly #late: LateWriters;
+  /** What was found broken first. */
+  violation: string | null = null;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#late = new LateWriters(world.rows, (what) => this.#broken('late writers', what));
+  }
+
+  /** A handler begins. G1: nobody runs that conflicts with it. G3: nobody waits who came before it. */
+  handlerBegins(handler: RunningHandler): void {
+    const { task, entry, process } = handler;
+    const key = `${task}.${entry}`;
+    if (this.#begun.has(key)) this.#broken('once', `${task}, entry ${entry}, runs a second time`);
+    this.#begun.add(key);
+    for (const other of this.#handlers) {
+      if (other.task === task || this.#conflict(task, other.task)) {
+        this.#broken(
+          'never two',
+          `${process.name} runs ${task} while ${other.process.name} runs ${other.task}`,
+        );
+      }
+    }
+    this.#handlers.add(handler);
+    this.#checkHolds();
+    if (handler.kind === 'run') this.#checkOrder(task);
+  }
+
+  handlerEnds(handler: RunningHandler): void {
+    this.#handlers.delete(handler);
+  }
+
+  /** Its children are killed with it. */
+  processEnded(process: ModelProcess): void {
+    for (const handler of this.#handlers) if (handler.process === process) this.#handlers.delete(handler);
+  }
+
+  executed(call: Call): void {
+    const { rows, table, scenario, replays } = this.#world;
+    this.#late.check(call);
+    for (const task of rows.tasks) this.#checkState(task);
+    if (replays) return;
+    this.#checkHolds();
+    if (call.to !== 'table' || table.state.epoch?.status !== 'open') return;
+    const dump = table.dumpState(table.state.epoch.number);
+    if (dump === null) return;
+    const unrepaired = scenario.faults?.['cut'] !== undefined;
+    const [first] = brokenInvariants(dump, { unrepaired });
+    if (first !== undefined) this.#broken('table', first);
+  }
+
+  /** Of what runs and has begun: a function of the histories, but for who was killed. */
+  text(): string {
+    return [...this.#handlers].map(({ task, entry, process }) => `${task}.${entry}@${process.name}`).join();
+  }
+
+  /** G2: what runs has its hold, wherever the table is the one that was committed. */
+  #checkHolds(): void {
+    const { rows, table } = this.#world;
+    const { epoch, identity, keyspaces } = table.state;
+    if (epoch?.identity !== identity || epoch.number !== rows.epoch) return;
+    for (const { process, task, entry } of this.#handlers) {
+      const hold = keyspaces.get(epoch.number)?.holds.get(task);
+      const owner = `${process.name}:${process.incarnation}`;
+      if (process.status !== 'live' || (hold?.owner === owner && hold.entry === entry)) continue;
+      const has = hold === undefined ? 'nobody has its hold' : `its hold is ${hold.owner ?? 'nobody'}'s`;
+      this.#broken('held while it runs', `${process.name} runs ${task}, entry ${entry}, and ${has}`);
+    }
+  }
+
+  #checkState({ id, state }: StoredTask): void {
+    const before = this.#states.get(id) ?? 'waiting';
+    this.#states.set(id, state);
+    if (before === state || allowed[before]?.includes(state) === true) return;
+    const what = final.has(before) ? 'a final state changed' : 'no such step';
+    this.#broken('legal states', `${id} went from ${before} to ${state}: ${what}`);
+  }
+
+  #checkOrder(id: string): void {
+    const { rows, scenario } = this.#world;
+    const mine = taskOf(rows, id);
+    if (mine === undefined || scenario.unordered === true || rows.paused) return;
+    for (const other of rows.tasks) {
+      const neverRan = ![...this.#begun].some((key) => key.startsWith(`${other.id}.`));
+      if (other.place < mine.place && other.state === 'waiting' && neverRan && this.#conflict(id, other.id)) {
+        this.#broken('order', `${id} begins although ${other.id} came before it and still waits`);
+      }
+    }
+  }
+
+  #conflict(one: string, other: string): boolean {
+    const [a, b] = [taskOf(this.#world.rows, one), taskOf(this.#world.rows, other)];
+    return a !== undefined && b !== undefined && one !== other && conflict(a, b);
+  }
+
+  #broken(property: string, what: string): void {
+    this.violation ??= `${property}: ${what}`;
+  }
+
+  /** In the end, with somebody alive: all tasks are final and nothing is left in the table. */
+  atRest(): void {
+    const { rows, table, scenario } = this.#world;
+    for (const task of rows.tasks) {
+      if (scenario.staysPaused === true && task.state === 'waiting') continue;
+      if (isUnsettled(task)) this.#broken('everything ends', `${task.id} stays ${task.state}`);
+    }
+    const dump = rows.epoch === null ? null : table.dumpState(rows.epoch);
+    const lost = table.state.identity !== table.state.epoch?.identity;
+    if (dump === null || lost) return;
+    for (const { task } of dump.holds) this.#broken('nothing is left', `${task} has a hold in the end`);
+    const [first] = brokenInvariants(dump);
+    if (first !== undefined) this.#broken('nothing is left', first);
+    for (const owner of dump.owners) {
+      const incarnation = owner.slice(owner.lastIndexOf(':') + 1);
+      const process = this.#world.processes.find((one) => one.incarnation === incarnation);
+      if (process?.status !== 'live') this.#broken('nothing is left', `${owner} is dead and still listed`);
+    }
+  }
+}
+
+function conflict(a: Resources, b: Resources): boolean {
+  const all = (one: Resources): string[] => [...one.exclusive, ...one.shared];
+  return (
+    a.exclusive.some((name) => all(b).includes(name)) || b.exclusive.some((name) => all(a).includes(name))
+  );
+}

@@ -1,0 +1,95 @@
+import type { Exploration } from './explorer.js';
+import type { SourceMutant } from './mutants.js';
+import type { Scenario } from './scenario.js';
+import { parseArgs } from 'node:util';
+import * as here from './explorer.js';
+import { walk } from './walk.js';
+import { mutants } from './mutants.js';
+import { scenarios } from './scenarios.js';
+
+/** What walks, made of sources that were changed. */
+export type Walker = { walk: typeof walk };
+
+/** As many as find, with a fixed seed, what can be found. */
+const walksPerMutant = 500;
+
+const help = `npm run explore -- [--quick | --ci] [--scenario NAME]... [--mutants [--mutant NAME]...] [--json] [--seconds N] [--states N]
+  Visits every state of the scenarios of test/model/scenarios.ts: all, those that finish soon (--quick, --ci), or those named.
+  --mutants  leaves out one rule of the protocol at a time, and tells what breaks
+  --seconds  gives up on a scenario after so many seconds (default 600), --states after so many states`;
+
+/** Resolves with the exit status: 1 where a property was broken, or a mutant broke none that is not explained. */
+export async function main(
+  args: string[],
+  walkerOf: (mutant: SourceMutant) => Promise<Walker>,
+): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      ...{
+        ci: { type: 'boolean' },
+        quick: { type: 'boolean' },
+        mutants: { type: 'boolean' },
+        json: { type: 'boolean' },
+      },
+      ...{
+        help: { type: 'boolean' },
+        mutant: { type: 'string', multiple: true },
+        scenario: { type: 'string', multiple: true },
+      },
+      ...{ seconds: { type: 'string' }, states: { type: 'string' } },
+    },
+  });
+  const limits = { maxSeconds: Number(values.seconds ?? 600), maxStates: Number(values.states ?? Infinity) };
+  const print = (result: object, text: string): void => {
+    console.log(values.json === true ? JSON.stringify(result) : text);
+  };
+  if (values.help === true) {
+    console.log(help);
+    return 0;
+  }
+  if (values.mutants === true) return tryMutants(values.mutant, walkerOf, print);
+  const sets =
+    values.quick === true ? ['quick'] : ['quick', 'medium', ...(values.ci === true ? [] : ['long'])];
+  const chosen = scenarios.filter(({ name, set }) => {
+    return values.scenario?.includes(name) ?? sets.includes(set);
+  });
+  let status = 0;
+  for (const scenario of chosen) {
+    const found = await here.explore(scenario, limits);
+    print(found, rowOf(scenario, found));
+    if (found.violation === null) continue;
+    status = 1;
+    console.log((await here.storyOf(scenario, found.violation)).join('\n'));
+  }
+  return status;
+}
+
+export function rowOf(scenario: Scenario, found: Exploration): string {
+  const { states, steps, ends, depth, seconds, complete, violation } = found;
+  const size = `${states} states, ${steps} steps, ${ends} ends, depth ${depth}, ${seconds.toFixed(0)} s`;
+  const whole = complete ? 'complete' : 'NOT complete';
+  return `${scenario.name}: ${size}, ${whole}, ${violation === null ? 'nothing broken' : violation.what}`;
+}
+
+async function tryMutants(
+  names: string[] | undefined,
+  walkerOf: (mutant: SourceMutant) => Promise<Walker>,
+  print: (result: object, text: string) => void,
+): Promise<number> {
+  let status = 0;
+  for (const mutant of mutants.filter(({ name }) => names?.includes(name) ?? true)) {
+    const scenario = scenarios.find(({ name }) => name === mutant.scenario) as Scenario;
+    const walker = 'file' in mutant ? await walkerOf(mutant) : { walk };
+    const guardsOff = 'guardsOff' in mutant ? mutant.guardsOff : [];
+    const { walks, violation } = await walker.walk(scenario, { guardsOff, walks: walksPerMutant });
+    const broken = violation?.what ?? `nothing, in ${walks} walks`;
+    const { name, rule, explained = null } = mutant;
+    print(
+      { mutant: name, rule, scenario: scenario.name, walks, broken: violation?.what ?? null, explained },
+      `${name} [${scenario.name}]: ${broken}, walk ${walks}`,
+    );
+    if (violation === null && mutant.explained === undefined) status = 1;
+  }
+  return status;
+}
