@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { requireProgram } from './programs.js';
@@ -13,10 +13,16 @@ export interface PostgresServer {
   dir: string;
   stop(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
+  /** Resolves when the process is gone, whoever ended it. */
+  exited: Promise<void>;
 }
 
 export interface PostgresOptions {
   settings?: Record<string, string>;
+  /** To come back where an earlier server was; otherwise a free one. */
+  port?: number;
+  /** A data folder of the caller's own, which is kept: made where it is not there, and gone on with where it is. */
+  data?: string;
 }
 
 const defaults: Record<string, string> = {
@@ -32,23 +38,24 @@ const defaults: Record<string, string> = {
 
 /** Starts a real PostgreSQL in a temporary folder on the loopback interface. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  return withFreePort((port) => startOn(port, options));
+  const { port } = options;
+  return port === undefined ? withFreePort((free) => startOn(free, options)) : startOn(port, options);
 }
 
 async function startOn(port: number, options: PostgresOptions): Promise<PostgresServer> {
   const dir = temporaryFolder('postgres');
   const user = unprivilegedUser();
   if (user !== undefined) chownSync(dir, user.uid, user.gid);
-  const data = join(dir, 'data');
+  const data = options.data ?? join(dir, 'data');
   try {
-    initialise(data, user);
+    if (!existsSync(join(data, 'PG_VERSION'))) initialise(data, user);
   } catch (error) {
     removeFolder(dir);
     throw error;
   }
   const settings = { ...defaults, port: String(port), ...options.settings };
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  const { pid, kill, stop } = await startServerProcess({
+  const { pid, exited, kill, stop } = await startServerProcess({
     program: requireProgram('postgres'),
     args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     dir,
@@ -57,7 +64,7 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
     stopSignal: 'SIGINT',
     ready: () => accepts(url),
   });
-  return { url, port, pid, dir, kill, stop };
+  return { url, port, pid, dir, kill, stop, exited };
 }
 
 // A linguistic collation, as most production databases have: an ORDER BY that counts on byte order shows here.
