@@ -30,7 +30,6 @@ export interface ChaosOptions {
 export interface ChaosResult {
   options: ChaosOptions;
   history: History;
-  plan: PlannedFault[];
   operations: number;
   answers: Record<string, number>;
   failures: string[];
@@ -45,14 +44,18 @@ const ttlMs = 3_000;
 /** What src/worker observes in: one period. */
 const observationMs = 5_000;
 const stuckAfterMs = 60_000;
+const progressEveryMs = 5_000;
+
+/** What the fleet and the faults tell the workload. */
+interface Hearing {
+  heard: (line: Record<string, unknown>) => void;
+  recent: (count: number) => string[];
+}
 
 /** One run: the workload under the faults of a seed, until both are over and all is whole and settled again; and judged. */
 export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
-  const { seed, redis, workers, build, signal, minutes, only } = options;
-  const hearing: { heard: (line: Record<string, unknown>) => void; recent: (count: number) => string[] } = {
-    heard: () => {},
-    recent: () => [],
-  };
+  const { redis, workers, build, signal } = options;
+  const hearing: Hearing = { heard: () => {}, recent: () => [] };
   const system = await startSystem({
     ...{ redis, workers, build, ttlMs, signal },
     heard: (line) => hearing.heard(line),
@@ -60,10 +63,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
   });
   let result: ChaosResult | null = null;
   try {
-    const forMs = minutes * 60_000;
-    const names = system.fleet.workers.map(({ name }) => name);
-    const plan = planFaults(seeded(seed, 'faults'), { forMs, ttlMs, redis, workers: names, only });
-    result = await underFaults(system, options, plan, hearing);
+    result = await underFaults(system, options, hearing);
     return result;
   } finally {
     const keepFolder = options.keep || (result !== null && result.violations.length > 0);
@@ -75,55 +75,74 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
 async function underFaults(
   system: RunningSystem,
   options: ChaosOptions,
-  plan: PlannedFault[],
-  hearing: { heard: (line: Record<string, unknown>) => void; recent: (count: number) => string[] },
+  hearing: Hearing,
 ): Promise<ChaosResult> {
   const { seed, signal, perSecond, minutes } = options;
-  const dispatching = new Dispatching(system.pool, system.namespace);
-  hearing.recent = (count) => dispatching.dispatches.flatMap(({ id }) => id ?? []).slice(-count);
+  const { fleet, pool, direct, namespace } = system;
+  const dispatching = new Dispatching(pool, namespace);
   const operating = new Operating(seeded(seed, 'workload'), perSecond, dispatching, system.pause);
+  hearing.recent = (count) => dispatching.dispatches.flatMap(({ id }) => id ?? []).slice(-count);
   hearing.heard = (line) => operating.heard(line);
-  const nemesis = new Nemesis(system, plan);
-  const watching = new Watching(system.fleet.lives, system.pool, system.direct, system.namespace);
+  const nemesis = new Nemesis(system, planFor(options, system));
+  const watching = new Watching(fleet.lives, pool, direct, namespace);
   watching.start();
   const started = performance.now();
-  const forMs = minutes * 60_000;
-  const isOver = (): boolean => signal.aborted || performance.now() - started >= forMs;
+  const isOver = (): boolean => signal.aborted || performance.now() - started >= minutes * 60_000;
   const progress = setInterval(() => {
-    const seconds = Math.round((performance.now() - started) / 1_000);
-    const running = nemesis.faults.filter(({ to }) => to === Number.MAX_SAFE_INTEGER);
-    const now = running.map(({ kind, target }) => `${kind} ${target}`.trim()).join(', ');
-    const counts = `${operating.asked} operations, ${nemesis.faults.length} of ${plan.length} faults`;
-    options.progress(`${String(seconds).padStart(4)} s  ${counts}${now === '' ? '' : `; now: ${now}`}`);
-  }, 5_000);
+    const seconds = String(Math.round((performance.now() - started) / 1_000)).padStart(4);
+    options.progress(
+      `${seconds} s  ${operating.asked} operations, ${watching.unsettled} open; ${nemesis.text}`,
+    );
+  }, progressEveryMs);
   try {
-    await Promise.all([operating.run(system.fleet.api, isOver), nemesis.run(isOver)]);
-    // A deploy may have paused it and died.
-    await system.holdfast(['queues', 'resume', 'side']);
-    await system.fleet.allReady();
-    const { ms, left } = await settled(system, stuckAfterMs);
-    const stuck =
-      left === 0
-        ? []
-        : [`${left} tasks and workers were not settled, ${Math.round(ms / 1_000)} s after the last fault.`];
+    await Promise.all([operating.run(fleet.api, () => watching.unsettled, isOver), nemesis.run(isOver)]);
+    const { settledMs, leftovers } = signal.aborted ? notSettled : await settleAndStop(system);
     await watching.stop();
-    const stopped = await system.fleet.stop();
-    const leftovers = [...stuck, ...stopped, ...(await findLeftovers(system))];
+    const { faults, failures } = nemesis;
+    const { dispatches } = dispatching;
+    const known = { ttl: ttlMs * 1_000, observation: observationMs * 1_000, faults, dispatches, leftovers };
     const history: History = {
-      ...{ ttl: ttlMs * 1_000, observation: observationMs * 1_000, leftovers },
+      ...known,
       runs: readRuns(system.journalPath),
-      processes: system.fleet.lives,
-      faults: nemesis.faults,
-      dispatches: dispatching.dispatches,
-      rows: await readRows(system.pool, system.namespace),
+      processes: fleet.lives,
+      rows: await readRows(pool, namespace),
       recoveries: watching.recoveries,
     };
-    const violations = check(history).toSorted((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity));
+    const violations = signal.aborted ? [] : check(history).toSorted(byTime);
     const { asked: operations, answers } = operating;
-    const outcome = { operations, answers, failures: nemesis.failures, settledMs: ms, violations };
-    return { options, history, plan, ...outcome, folder: null, interrupted: signal.aborted };
+    const outcome = { operations, answers, failures, settledMs, violations };
+    return { options, history, ...outcome, folder: null, interrupted: signal.aborted };
   } finally {
     clearInterval(progress);
     await watching.stop();
   }
+}
+
+function planFor({ seed, minutes, redis, only }: ChaosOptions, { fleet }: RunningSystem): PlannedFault[] {
+  const workers = fleet.workers.map(({ name }) => name);
+  return planFaults(seeded(seed, 'faults'), { forMs: minutes * 60_000, ttlMs, redis, workers, only });
+}
+
+interface Settlement {
+  settledMs: number;
+  leftovers: string[];
+}
+
+const notSettled: Settlement = { settledMs: 0, leftovers: [] };
+
+/** Everything is whole again: each task comes to its end, each process is told to stop, and nothing may be left. */
+async function settleAndStop(system: RunningSystem): Promise<Settlement> {
+  // Whoever was to resume it may have been refused.
+  await system.holdfast(['queues', 'resume', 'side']);
+  await system.fleet.allReady();
+  const { ms, left } = await settled(system, stuckAfterMs);
+  const seconds = Math.round(ms / 1_000);
+  const stuck =
+    left === 0 ? [] : [`${left} tasks and workers were not settled ${seconds} s after the last fault.`];
+  const stopped = await system.fleet.stop();
+  return { settledMs: ms, leftovers: [...stuck, ...stopped, ...(await findLeftovers(system))] };
+}
+
+function byTime(one: Violation, other: Violation): number {
+  return (one.at ?? Infinity) - (other.at ?? Infinity) || 0;
 }

@@ -24,7 +24,7 @@ export async function findLeftovers(system: RunningSystem): Promise<string[]> {
 
 async function look({ pool, direct, namespace, mark }: RunningSystem): Promise<string[]> {
   const processes = processesWith('CHAOS_MARK', mark).map((pid) => `Process ${pid} is left.`);
-  return [...processes, ...(await keysLeft(direct(), namespace)), ...(await rowsLeft(pool, namespace))];
+  return [...processes, ...(await keysLeft(direct, namespace)), ...(await rowsLeft(pool, namespace))];
 }
 
 async function keysLeft(redis: Redis, namespace: string): Promise<string[]> {

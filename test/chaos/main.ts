@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chaos, type ChaosOptions } from './chaos.js';
+import { interruption } from './interruption.js';
 import { summaryOf, textOf, type Summary } from './report.js';
 
 const built = fileURLToPath(new URL('../../dist', import.meta.url));
@@ -71,11 +72,4 @@ function numberOf(flag: string, text: string): number {
   if (text === '' || !Number.isFinite(number) || number < 0)
     throw new Error(`${flag} takes a number; got "${text}".`);
   return number;
-}
-
-/** The first signal ends the run in order; whoever sends a second one does not want to wait. */
-function interruption(): AbortSignal {
-  const ending = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort());
-  return ending.signal;
 }

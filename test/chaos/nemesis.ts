@@ -73,6 +73,14 @@ export class Nemesis {
     await Promise.all(this.#last.values());
   }
 
+  /** What is going on. */
+  get text(): string {
+    const running = this.faults.filter(({ to }) => to === Number.MAX_SAFE_INTEGER);
+    const names = running.map(({ kind, target }) => `${kind} ${target}`.trim());
+    const count = `${this.faults.length} of ${this.#plan.length} faults`;
+    return names.length === 0 ? count : `${count}, now: ${names.join(', ')}`;
+  }
+
   async #inflict(kind: FaultKind, planned: PlannedFault): Promise<void> {
     const fault: Fault = {
       kind: kind.name,

@@ -7,6 +7,9 @@ import { operations } from './workload.js';
 /** So many dispatches may wait for PostgreSQL before the workload does. */
 const mostUnderWay = 40;
 
+/** So many tasks may not be final yet: more would only make each run longer. */
+const mostUnsettled = 120;
+
 /** Asks for one operation after the other, in the order and with the pauses of the seed. */
 export class Operating {
   /** What came of those that the API process was asked for. */
@@ -31,9 +34,10 @@ export class Operating {
     this.#pause = pause;
   }
 
-  async run(api: Member, ended: () => boolean): Promise<void> {
+  async run(api: Member, unsettled: () => number, ended: () => boolean): Promise<void> {
     for (const operation of operations(this.#random, this.#perSecond)) {
       await this.#pause(operation.pauseMs);
+      while (unsettled() > mostUnsettled && !ended()) await this.#pause(100);
       if (ended()) break;
       this.asked++;
       this.#ask(operation, api);

@@ -1,6 +1,7 @@
-import type { ChaosResult } from './chaos.js';
 import type { Recovery } from './history.js';
+import type { ChaosResult } from './chaos.js';
 import { countedFrom } from './checks/recovered-in-time.js';
+import { heldAnything, takenAgain } from './recovery-figures.js';
 import { second } from './clock.js';
 import { storyOf } from './story.js';
 
@@ -18,7 +19,7 @@ export interface Summary {
   faults: Record<string, number>;
   exits: Record<string, number>;
   answers: Record<string, number>;
-  recovery: Record<'alone' | 'all', Figures>;
+  recovery: Record<'alone' | 'all' | 'takenAgain', Figures>;
   settledSeconds: number;
   violations: { property: string; text: string; story: string[] }[];
   failedFaults: string[];
@@ -26,7 +27,7 @@ export interface Summary {
 
 /** In seconds. */
 interface Figures {
-  kills: number;
+  count: number;
   p50: number | null;
   max: number | null;
 }
@@ -34,7 +35,7 @@ interface Figures {
 export function summaryOf(result: ChaosResult): Summary {
   const { options, history, violations } = result;
   const { seed, minutes, redis, workers } = options;
-  const withHolds = history.recoveries.filter(({ held }) => held > 0);
+  const withHolds = history.recoveries.filter((recovery) => heldAnything(history, recovery));
   return {
     ok: violations.length === 0 && !result.interrupted,
     ...{ seed, minutes, redis, workers, operations: result.operations, runs: history.runs.length },
@@ -43,8 +44,9 @@ export function summaryOf(result: ChaosResult): Summary {
     exits: counted(history.processes.map(({ kind, exit }) => `${kind}: ${exit}`)),
     answers: result.answers,
     recovery: {
-      alone: figures(withHolds.filter((recovery) => countedFrom(history, recovery).faults === 0)),
-      all: figures(withHolds),
+      alone: figures(withHolds.filter((recovery) => countedFrom(history, recovery).faults === 0).map(took)),
+      all: figures(withHolds.map(took)),
+      takenAgain: figures(takenAgain(history)),
     },
     settledSeconds: Math.round(result.settledMs / 100) / 10,
     violations: violations.map((violation, number) => ({
@@ -66,8 +68,9 @@ export function textOf(summary: Summary): string {
     ...table('ends of processes', summary.exits),
     ...table('answers of the API process', summary.answers),
     'recovery of what a killed process had',
-    `  no other fault meanwhile   ${figuresText(recovery.alone)}`,
-    `  all                        ${figuresText(recovery.all)}`,
+    `  free, with no other fault meanwhile         ${figuresText(recovery.alone)}`,
+    `  free, all                                   ${figuresText(recovery.all)}`,
+    `  taken again by one that had waited for it   ${figuresText(recovery.takenAgain)}`,
     `everything was final ${summary.settledSeconds} s after the last fault`,
     ...summary.failedFaults.map((failure) => `could not be inflicted: ${failure}`),
     '',
@@ -88,20 +91,22 @@ function counted(names: string[]): Record<string, number> {
   return counts;
 }
 
-function figures(recoveries: Recovery[]): Figures {
-  const took = recoveries
-    .flatMap(({ killedAt, freeAt }) => (freeAt === null ? [] : [(freeAt - killedAt) / second]))
-    .toSorted((a, b) => a - b);
+function took({ killedAt, freeAt }: Recovery): number | null {
+  return freeAt === null ? null : freeAt - killedAt;
+}
+
+function figures(microseconds: (number | null)[]): Figures {
+  const known = microseconds.flatMap((one) => (one === null ? [] : [one / second])).toSorted((a, b) => a - b);
   return {
-    kills: recoveries.length,
-    p50: took[Math.floor((took.length - 1) / 2)] ?? null,
-    max: took.at(-1) ?? null,
+    count: microseconds.length,
+    p50: known[Math.floor((known.length - 1) / 2)] ?? null,
+    max: known.at(-1) ?? null,
   };
 }
 
-function figuresText({ kills, p50, max }: Figures): string {
+function figuresText({ count, p50, max }: Figures): string {
   const text = (value: number | null): string => (value === null ? '-' : `${value.toFixed(2)} s`);
-  return `${kills} kills, p50 ${text(p50)}, max ${text(max)}`;
+  return `${String(count).padStart(4)}, p50 ${text(p50)}, max ${text(max)}`;
 }
 
 function table(title: string, counts: Record<string, number>): string[] {

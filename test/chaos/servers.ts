@@ -1,5 +1,6 @@
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { startPostgres, unprivilegedUser, type PostgresServer } from '../helpers/postgres-server.js';
 import { startRedis, type RedisServer } from '../helpers/redis-server.js';
 import { removeFolder } from '../helpers/server-process.js';
@@ -82,6 +83,11 @@ export class StandaloneRedis {
     return [this.#server.port];
   }
 
+  /** Past every proxy. */
+  connect(): Redis {
+    return quiet(new Redis(this.url, patience));
+  }
+
   async restart(keep: 'data' | 'nothing', downMs: () => Promise<void>): Promise<void> {
     this.#server.kill('SIGKILL');
     await this.#server.exited;
@@ -95,7 +101,7 @@ export class StandaloneRedis {
     this.#server = await startRedis({ args: argumentsWith(this.#data), port });
   }
 
-  freeze(): void {
+  async freeze(): Promise<void> {
     this.#server.kill('SIGSTOP');
   }
 
@@ -111,4 +117,12 @@ export class StandaloneRedis {
 function argumentsWith(data: string): string[] {
   const kept = ['--dir', data, '--appendonly', 'yes', '--appendfsync', 'everysec'];
   return [...kept, '--enable-debug-command', 'local'];
+}
+
+/** A command that finds no server fails soon, and one that hangs at last. */
+export const patience = { maxRetriesPerRequest: 1, commandTimeout: 20_000, retryStrategy: (): number => 100 };
+
+export function quiet(redis: Redis): Redis {
+  redis.on('error', () => {});
+  return redis;
 }

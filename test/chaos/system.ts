@@ -4,7 +4,6 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { removeFolder, temporaryFolder } from '../helpers/server-process.js';
 import { Fleet } from './fleet.js';
@@ -67,8 +66,8 @@ async function start(
   // One that breaks while it is lent out tells so itself.
   pool.on('connect', (client) => client.on('error', () => {}));
   closing.push(() => pool.end());
-  const direct = directTo(() => ('masterUrl' in redis ? redis.masterUrl : redis.url));
-  closing.push(async () => direct.end());
+  const direct = redis.connect();
+  closing.push(async () => direct.disconnect());
   const holdfast = commandLine(build, postgres.url, redis.url);
   await holdfast(['migrate']);
   const mark = folder.replaceAll('/', '-');
@@ -81,7 +80,7 @@ async function start(
     await delay(Math.max(ms, 0), undefined, { signal: given }).catch(() => {});
   };
   const journalPath = join(folder, 'journal');
-  const connections = { pool, direct: direct.redis };
+  const connections = { pool, direct };
   return {
     namespace,
     ttlMs,
@@ -115,23 +114,5 @@ function commandLine(build: string, databaseUrl: string, redisUrl: string): Syst
     await run.catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== 1) throw error;
     });
-  };
-}
-
-function directTo(url: () => string): { redis: () => Redis; end: () => void } {
-  const clients = new Map<string, Redis>();
-  const open = (at: string): Redis => {
-    const client = new Redis(at, {
-      maxRetriesPerRequest: 1,
-      commandTimeout: 20_000,
-      retryStrategy: () => 100,
-    });
-    client.on('error', () => {});
-    clients.set(at, client);
-    return client;
-  };
-  return {
-    redis: () => clients.get(url()) ?? open(url()),
-    end: () => clients.forEach((client) => client.disconnect()),
   };
 }

@@ -9,14 +9,16 @@ const everyMs = 100;
 /** Looks, by connections of its own, which processes are registered, and until when a killed one has anything. */
 export class Watching {
   readonly recoveries: Recovery[] = [];
+  /** Tasks that were not final when it last looked. */
+  unsettled: number = 0;
   readonly #lives: ProcessLife[];
   readonly #pool: pg.Pool;
-  readonly #redis: () => Redis;
+  readonly #redis: Redis;
   readonly #namespace: string;
   readonly #ending = new AbortController();
   #round: Promise<void> = Promise.resolve();
 
-  constructor(lives: ProcessLife[], pool: pg.Pool, redis: () => Redis, namespace: string) {
+  constructor(lives: ProcessLife[], pool: pg.Pool, redis: Redis, namespace: string) {
     this.#lives = lives;
     this.#pool = pool;
     this.#redis = redis;
@@ -43,6 +45,7 @@ export class Watching {
     const { rows } = await this.#pool.query<{ incarnation: string; pid: number; name: string }>(
       `SELECT incarnation::text, pid, name FROM "${this.#namespace}".workers`,
     );
+    await this.#count();
     for (const { incarnation, pid, name } of rows) {
       const life = this.#lives.find((one) => one.pid === pid && one.name === name);
       if (life !== undefined) life.incarnation = incarnation;
@@ -62,6 +65,14 @@ export class Watching {
     }
   }
 
+  async #count(): Promise<void> {
+    const { rows } = await this.#pool.query<{ unsettled: number }>(
+      `SELECT count(*)::int AS unsettled FROM "${this.#namespace}".tasks
+       WHERE state IN ('waiting', 'running', 'canceling', 'rolling_back')`,
+    );
+    this.unsettled = rows[0]!.unsettled;
+  }
+
   /** Tasks of its in PostgreSQL, and holds of its in the lock table. */
   async #heldBy(name: string, incarnation: string): Promise<number> {
     const { rows } = await this.#pool.query<{ held: number }>(
@@ -69,7 +80,7 @@ export class Watching {
        WHERE worker = $1 AND state IN ('running', 'canceling', 'rolling_back')`,
       [incarnation],
     );
-    const redis = this.#redis();
+    const redis = this.#redis;
     const epoch = await redis.hget(`{${this.#namespace}}:epoch`, 'number');
     const registry = `{${this.#namespace}}:${epoch}:owner_locks:${name}:${incarnation}`;
     return Math.max(rows[0]!.held, await redis.zcard(registry));

@@ -29,7 +29,7 @@ export interface TaskOrder extends Resources {
 /** Few enough for queues to form, enough for most work to go on beside them. */
 const names = [
   ...Array.from({ length: 6 }, (_, number) => `hot:${number}`),
-  ...Array.from({ length: 30 }, (_, number) => `cool:${number}`),
+  ...Array.from({ length: 50 }, (_, number) => `cool:${number}`),
 ];
 
 const definitions = [
@@ -96,11 +96,13 @@ function duration(random: Seeded): number {
     [60, random.between(2, 80)],
     [30, random.between(80, 400)],
     [10, random.between(400, 2_500)],
+    // Longer than a TTL, for those that must be stopped at its end.
+    [2, random.between(4_000, 8_000)],
   ]);
 }
 
 function resources(random: Seeded): Resources {
-  const wanted = random.some(names, random.between(1, 3));
+  const wanted = random.some(names, random.pick([1, 1, 1, 2, 2, 3]));
   const exclusive = wanted.filter(() => random.chance(60));
   return { exclusive, shared: wanted.filter((name) => !exclusive.includes(name)) };
 }

@@ -16,7 +16,7 @@ export interface System {
   /** Connections past every proxy. */
   pool: pg.Pool;
   /** To whichever server is the master. */
-  direct: () => Redis;
+  direct: Redis;
   /** Ids of tasks that were dispatched of late. */
   recentTasks: (count: number) => string[];
   /** The command line of the build under test. */

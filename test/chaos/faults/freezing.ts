@@ -17,7 +17,7 @@ export const freezeRedis: FaultKind = {
   ms: aboutTheTtl,
   group: 'redis',
   inflict: async ({ redis, pause }, { ms }) => {
-    redis.freeze();
+    await redis.freeze();
     try {
       await pause(ms);
     } finally {

@@ -6,7 +6,7 @@ export const flushAll: FaultKind = {
   hits: 'everybody',
   ms: moment,
   group: 'redis',
-  inflict: async ({ direct }) => void (await direct().call('FLUSHALL')),
+  inflict: async ({ direct }) => void (await direct.call('FLUSHALL')),
 };
 
 export const flushScripts: FaultKind = {
@@ -15,7 +15,7 @@ export const flushScripts: FaultKind = {
   hits: 'everybody',
   ms: moment,
   group: 'redis',
-  inflict: async ({ direct }) => void (await direct().call('SCRIPT', 'FLUSH')),
+  inflict: async ({ direct }) => void (await direct.call('SCRIPT', 'FLUSH')),
 };
 
 /** Saves and loads all its keys, in the same process. */
@@ -26,7 +26,7 @@ export const reload: FaultKind = {
   ms: moment,
   redis: 'standalone',
   group: 'redis',
-  inflict: async ({ direct }) => void (await direct().call('DEBUG', 'RELOAD')),
+  inflict: async ({ direct }) => void (await direct.call('DEBUG', 'RELOAD')),
 };
 
 /** What needs memory is refused; what gives some back must not be. */
@@ -37,11 +37,11 @@ export const outOfMemory: FaultKind = {
   ms: () => [500, 5_000],
   group: 'redis',
   inflict: async ({ direct, pause }, { ms }) => {
-    await direct().call('CONFIG', 'SET', 'maxmemory', '1');
+    await direct.call('CONFIG', 'SET', 'maxmemory', '1');
     try {
       await pause(ms);
     } finally {
-      await untilDone(() => direct().call('CONFIG', 'SET', 'maxmemory', '0'));
+      await untilDone(() => direct.call('CONFIG', 'SET', 'maxmemory', '0'));
     }
   },
 };
@@ -54,14 +54,14 @@ export const busyScript: FaultKind = {
   ms: () => [500, 4_000],
   group: 'redis',
   inflict: async ({ direct, pause }, { ms }) => {
-    await direct().call('CONFIG', 'SET', 'busy-reply-threshold', '100');
-    const spinning = direct().duplicate();
+    await direct.call('CONFIG', 'SET', 'busy-reply-threshold', '100');
+    const spinning = direct.duplicate();
     spinning.on('error', () => {});
     const spins = spinning.call('EVAL', 'while true do end', '0').catch(() => {});
     try {
       await pause(ms);
     } finally {
-      await untilDone(() => direct().call('SCRIPT', 'KILL'));
+      await untilDone(() => direct.call('SCRIPT', 'KILL'));
       await spins;
       spinning.disconnect();
     }

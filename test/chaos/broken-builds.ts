@@ -1,0 +1,126 @@
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A build of which one guard is removed, by replacing a text that occurs in it. */
+export interface BrokenBuild {
+  name: string;
+  /** The ending of the names of the files that may have it, within `dist`. */
+  within: string;
+  find: string;
+  replace: string;
+}
+
+export const brokenBuilds: BrokenBuild[] = [
+  {
+    name: 'an exclusive lock is granted whoever holds it',
+    within: 'scripts/lib/hold.lua',
+    find: "redis.call('EXISTS', LOCK .. resource, QUEUE .. resource) == 0",
+    replace: "redis.call('EXISTS', QUEUE .. resource) == 0",
+  },
+  {
+    name: 'readers pass a writer that waits',
+    within: 'scripts/lib/hold.lua',
+    find: "return redis.call('EXISTS', QUEUE .. resource) == 0 and redis",
+    replace: 'return redis',
+  },
+  {
+    name: 'admission in the order of names',
+    within: 'tasks-to-admit.sql',
+    find: 'ORDER BY page.place',
+    replace: 'ORDER BY page.lane, page.place',
+  },
+  {
+    name: 'fences forget the epoch',
+    within: 'scripts/lib/fence.lua',
+    find: "string.rep('0', 12 - #ARGV[1]) .. ARGV[1]",
+    replace: "string.rep('0', 12)",
+  },
+  {
+    name: 'a claim does not look at the epoch',
+    within: '0005-claim.sql',
+    find: 'IF committed_epoch IS DISTINCT FROM claim_tasks.epoch THEN',
+    replace: 'IF false THEN',
+  },
+  {
+    name: 'a claim does not look at the entry',
+    within: '0005-claim.sql',
+    find: "WHERE t.id = c.id AND t.entry = c.entry\n      AND CASE t.state WHEN 'waiting' THEN",
+    replace: "WHERE t.id = c.id\n      AND CASE t.state WHEN 'waiting' THEN",
+  },
+  {
+    name: 'a retry keeps its entry',
+    within: '0006-finish.sql',
+    find: "SET state = 'waiting', entry = t.entry + 1,",
+    replace: "SET state = 'waiting', entry = t.entry,",
+  },
+  {
+    name: 'a rebuild forgets what rolls back',
+    within: 'running-like.sql',
+    find: "t.state IN ('running', 'canceling', 'rolling_back')",
+    replace: "t.state IN ('running', 'canceling')",
+  },
+  {
+    name: 'released before it is finished',
+    within: '.js',
+    find: 'const outcomes = await store.finishTasks(owner.incarnation, finishes);',
+    replace: `this.#releasing.add(finishes.map(({ task, entry }) => ({ task, entry, settled: true, waits: false })));
+    const outcomes = await store.finishTasks(owner.incarnation, finishes);`,
+  },
+  {
+    name: 'a deadline never passes',
+    within: '.js',
+    find: 'if (deadline !== null && isPast(deadline, now))',
+    replace: 'if (false)',
+  },
+  {
+    name: 'children outlive their parents',
+    within: 'worker/watchdog-thread.js',
+    find: 'function killOwnGroup() {',
+    replace: 'function killOwnGroup() {\n\treturn;',
+  },
+  {
+    name: 'the living are taken for dead',
+    within: '.js',
+    find: 'now - since >= worker.ttlMs',
+    replace: 'now - since >= worker.ttlMs / 5',
+  },
+  {
+    name: 'the locks of the dead are kept',
+    within: '.js',
+    find: 'await settleRegistry(recovery, owner);',
+    replace: '',
+  },
+  {
+    name: 'the tasks of the dead are left alone',
+    within: '0009-lost-workers.sql',
+    find: 'AND t.worker = settle_lost_tasks.worker\n    FOR NO KEY UPDATE SKIP LOCKED',
+    replace: 'AND false\n    FOR NO KEY UPDATE SKIP LOCKED',
+  },
+  {
+    name: 'claims whose replies were lost are kept',
+    within: '.js',
+    find: 'if (twice.length === 0 || !incarnation.mayAct()) return;',
+    replace: 'return;',
+  },
+];
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Makes it in a folder, and gives the path of its `dist`. Throws where the text does not occur any more. */
+export function makeBrokenBuild({ name, within, find, replace }: BrokenBuild, folder: string): string {
+  const dist = join(folder, 'dist');
+  cpSync(join(root, 'dist'), dist, { recursive: true });
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  let places = 0;
+  for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith(within)) continue;
+    const text = readFileSync(join(dist, file), 'utf8');
+    if (!text.includes(find)) continue;
+    writeFileSync(join(dist, file), text.replaceAll(find, replace));
+    places++;
+  }
+  if (places === 0) throw new Error(`There is nothing to break any more for "${name}".`);
+  return dist;
+}
