@@ -1,5 +1,7 @@
 import type { History, Violation } from './history.js';
 import type { PlannedFault } from './faults/fault-kind.js';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { check } from './checker.js';
 import { Dispatching } from './dispatching.js';
 import { findLeftovers } from './leftovers.js';
@@ -9,6 +11,7 @@ import { readRows } from './read-rows.js';
 import { readRuns } from './read-runs.js';
 import { seeded } from './seeded.js';
 import { settled } from './settling.js';
+import { watchStalls } from './stalls.js';
 import { startSystem, type RunningSystem } from './system.js';
 import { Watching } from './watching.js';
 
@@ -21,8 +24,8 @@ export interface ChaosOptions {
   /** The folder of the build under test. */
   build: string;
   only: string[] | null;
-  /** Also where all is well. */
-  keep: boolean;
+  /** Whether logs, journal and history are kept. */
+  keep: 'always' | 'violation' | 'never';
   signal: AbortSignal;
   progress: (line: string) => void;
 }
@@ -66,10 +69,18 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
     result = await underFaults(system, options, hearing);
     return result;
   } finally {
-    const keepFolder = options.keep || (result !== null && result.violations.length > 0);
-    if (result !== null) result.folder = keepFolder ? system.folder : null;
+    const keepFolder = keepsFolder(options, result);
+    if (result !== null && keepFolder) {
+      result.folder = system.folder;
+      writeFileSync(join(system.folder, 'history.json'), JSON.stringify(result.history));
+    }
     await system.close(keepFolder);
   }
+}
+
+function keepsFolder({ keep }: ChaosOptions, result: ChaosResult | null): boolean {
+  if (keep === 'violation') return result !== null && result.violations.length > 0;
+  return keep === 'always';
 }
 
 async function underFaults(
@@ -86,6 +97,7 @@ async function underFaults(
   const nemesis = new Nemesis(system, planFor(options, system));
   const watching = new Watching(fleet.lives, pool, direct, namespace);
   watching.start();
+  const stalling = watchStalls();
   const started = performance.now();
   const isOver = (): boolean => signal.aborted || performance.now() - started >= minutes * 60_000;
   const progress = setInterval(() => {
@@ -107,6 +119,7 @@ async function underFaults(
       processes: fleet.lives,
       rows: await readRows(pool, namespace),
       recoveries: watching.recoveries,
+      stalls: stalling.stalls,
     };
     const violations = signal.aborted ? [] : check(history).toSorted(byTime);
     const { asked: operations, answers } = operating;
@@ -114,6 +127,7 @@ async function underFaults(
     return { options, history, ...outcome, folder: null, interrupted: signal.aborted };
   } finally {
     clearInterval(progress);
+    stalling.stop();
     await watching.stop();
   }
 }

@@ -62,7 +62,7 @@ function row(id: string, more: Partial<Row> = {}): Row {
 function violated(history: Partial<History>): string[] {
   const whole: History = {
     ...{ ttl: 3 * second, observation: 5 * second, runs: [], processes: [worker, other], faults: [] },
-    ...{ dispatches: [], rows: [], recoveries: [], leftovers: [] },
+    ...{ dispatches: [], rows: [], recoveries: [], stalls: [], leftovers: [] },
     ...history,
   };
   return [...new Set(check(whole).map(({ property }) => property))];
@@ -119,7 +119,9 @@ test('what a process writes that was frozen for a moment only counts', () => {
 test('stopped in time: also where nobody has taken over', () => {
   const cutOff = [{ ...worker, withoutPostgres: [{ from: second, to: 9 * second }] }];
   expect(violated({ processes: cutOff, runs: [run('a', 0, 3 * second)] })).toEqual([]);
-  expect(violated({ processes: cutOff, runs: [run('a', 0, 5 * second)] })).toEqual(['stopped in time']);
+  expect(violated({ processes: cutOff, runs: [run('a', 0, 6 * second)] })).toEqual(['stopped in time']);
+  const stalls = [{ at: 4 * second, late: second }];
+  expect(violated({ processes: cutOff, stalls, runs: [run('a', 0, 6 * second)] })).toEqual([]);
   const afterwards = run('a', 10 * second, 11 * second);
   expect(violated({ processes: cutOff, runs: [afterwards] })).toEqual([]);
   const shortly = [{ ...worker, withoutPostgres: [{ from: second, to: 3 * second }] }];

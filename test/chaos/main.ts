@@ -26,7 +26,10 @@ export async function main(args: string[]): Promise<number> {
     summaries.push(summary);
     if (!json) console.log(textOf(summary));
     if (result.folder !== null) console.error(`Logs and journal: ${result.folder}`);
-    if (run.signal.aborted) break;
+    if (run.signal.aborted) {
+      console.error('Interrupted: nothing was judged.');
+      break;
+    }
   }
   if (json) console.log(JSON.stringify(summaries.length === 1 ? summaries[0] : summaries));
   return summaries.every(({ ok }) => ok) ? 0 : 1;
@@ -54,7 +57,13 @@ function read(args: string[]): { runs: ChaosOptions[]; json: boolean } | null {
       throw new Error('--redis is "standalone" or "sentinel".');
     if (!existsSync(join(build, 'index.js'))) throw new Error('There is no build: npm run build.');
     const common: Omit<ChaosOptions, 'seed' | 'minutes'> = {
-      ...{ redis, build, keep, signal: interruption(), progress: (line: string) => console.error(line) },
+      ...{
+        redis,
+        build,
+        keep: keep ? 'always' : 'violation',
+        signal: interruption(),
+        progress: (line: string) => console.error(line),
+      },
       workers: numberOf('--workers', values.workers),
       perSecond: numberOf('--rate', values.rate),
       only: values.faults?.split(',') ?? null,

@@ -97,7 +97,7 @@ function duration(random: Seeded): number {
     [30, random.between(80, 400)],
     [10, random.between(400, 2_500)],
     // Longer than a TTL, for those that must be stopped at its end.
-    [2, random.between(4_000, 8_000)],
+    [5, random.between(3_500, 7_000)],
   ]);
 }
 

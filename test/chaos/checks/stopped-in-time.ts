@@ -3,8 +3,8 @@ import { second } from '../clock.js';
 import { isInline, ownerOf, wakingLimit } from './lives.js';
 import { nameOf } from './uses.js';
 
-/** What a machine with too few cores may cost besides. */
-const slack = second / 2;
+/** What it costs on any machine to notice, and to write a last line. */
+const slack = second;
 
 /**
  * G1, before anybody has taken over: a process that was frozen, cut off from PostgreSQL or killed has nothing running,
@@ -21,8 +21,10 @@ export function stoppedInTime(history: History): Violation[] {
   });
 }
 
-function mustHaveStopped({ ttl }: History, run: Run, owner: ProcessLife, at: number): boolean {
-  const over = (from: number): boolean => run.startAt < from && at > from + ttl + slack;
+function mustHaveStopped(history: History, run: Run, owner: ProcessLife, at: number): boolean {
+  const { ttl } = history;
+  const over = (from: number): boolean =>
+    run.startAt < from && at > from + ttl + slack + 2 * longestStall(history, from, at);
   const isOver = (span: Span): boolean => span.to - span.from > ttl && over(span.from);
   if (owner.withoutPostgres.some((span) => isOver(span) && !isFrozenWithin(owner, span))) return true;
   if (owner.killedAt !== null && over(owner.killedAt)) return true;
@@ -31,6 +33,11 @@ function mustHaveStopped({ ttl }: History, run: Run, owner: ProcessLife, at: num
     // Itself, it can do nothing before it is woken.
     return !isInline(run) || at > span.to + wakingLimit;
   });
+}
+
+/** A process that is given no time cannot stop either; it may have had to wait longer than the harness had. */
+function longestStall({ stalls }: History, from: number, to: number): number {
+  return Math.max(0, ...stalls.filter(({ at }) => at >= from && at <= to).map(({ late }) => late));
 }
 
 /** Then it is judged as a frozen one. */
