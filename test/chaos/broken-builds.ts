@@ -123,21 +123,26 @@ export const brokenBuilds: BrokenBuild[] = [
 ];
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const built = join(root, 'dist');
 
 /** Makes it in a folder, and gives the path of its `dist`. Throws where the text does not occur any more. */
-export function makeBrokenBuild({ name, within, find, replace }: BrokenBuild, folder: string): string {
+export function makeBrokenBuild(build: BrokenBuild, folder: string): string {
   const dist = join(folder, 'dist');
-  cpSync(join(root, 'dist'), dist, { recursive: true });
+  cpSync(built, dist, { recursive: true });
   cpSync(join(root, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  let places = 0;
-  for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-    if (!file.endsWith(within)) continue;
-    const text = readFileSync(join(dist, file), 'utf8');
-    if (!text.includes(find)) continue;
-    writeFileSync(join(dist, file), text.replaceAll(find, replace));
-    places++;
+  const files = filesToBreak(build, dist);
+  if (files.length === 0) throw new Error(`There is nothing to break any more for "${build.name}".`);
+  for (const file of files) {
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(build.find, build.replace));
   }
-  if (places === 0) throw new Error(`There is nothing to break any more for "${name}".`);
   return dist;
+}
+
+/** Of a build, those in which the text occurs: a module may be bundled besides. */
+export function filesToBreak({ within, find }: BrokenBuild, dist: string = built): string[] {
+  return readdirSync(dist, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(within))
+    .map((file) => join(dist, file))
+    .filter((file) => readFileSync(file, 'utf8').includes(find));
 }

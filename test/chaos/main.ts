@@ -22,14 +22,14 @@ export async function main(args: string[]): Promise<number> {
   const summaries: Summary[] = [];
   for (const run of runs) {
     const result = await chaos(run);
+    if (result.interrupted) {
+      console.error('Interrupted: nothing was judged.');
+      return 1;
+    }
     const summary = summaryOf(result);
     summaries.push(summary);
     if (!json) console.log(textOf(summary));
     if (result.folder !== null) console.error(`Logs and journal: ${result.folder}`);
-    if (run.signal.aborted) {
-      console.error('Interrupted: nothing was judged.');
-      break;
-    }
   }
   if (json) console.log(JSON.stringify(summaries.length === 1 ? summaries[0] : summaries));
   return summaries.every(({ ok }) => ok) ? 0 : 1;
