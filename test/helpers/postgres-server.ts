@@ -13,13 +13,15 @@ export interface PostgresServer {
   dir: string;
   stop(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
+  /** Resolves when the process is gone, whoever ended it. */
+  exited: Promise<void>;
 }
 
 export interface PostgresOptions {
   settings?: Record<string, string>;
   /** To come back where an earlier server was; otherwise a free one. */
   port?: number;
-  /** A folder for the data that outlives the server, and is used again. Default: one that goes with it. */
+  /** A data folder of the caller's own, which is kept: made where it is not there, and gone on with where it is. */
   data?: string;
 }
 
@@ -46,14 +48,14 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
   if (user !== undefined) chownSync(dir, user.uid, user.gid);
   const data = options.data ?? join(dir, 'data');
   try {
-    if (!existsSync(data)) initialise(data, user);
+    if (!existsSync(join(data, 'PG_VERSION'))) initialise(data, user);
   } catch (error) {
     removeFolder(dir);
     throw error;
   }
   const settings = { ...defaults, port: String(port), ...options.settings };
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  const { pid, kill, stop } = await startServerProcess({
+  const { pid, exited, kill, stop } = await startServerProcess({
     program: requireProgram('postgres'),
     args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     dir,
@@ -62,7 +64,7 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
     stopSignal: 'SIGINT',
     ready: () => accepts(url),
   });
-  return { url, port, pid, dir, kill, stop };
+  return { url, port, pid, dir, kill, stop, exited };
 }
 
 // A linguistic collation, as most production databases have: an ORDER BY that counts on byte order shows here.

@@ -1,0 +1,162 @@
+import type { History, Violation } from './history.js';
+import type { PlannedFault } from './faults/fault-kind.js';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check } from './checker.js';
+import { Dispatching } from './dispatching.js';
+import { findLeftovers } from './leftovers.js';
+import { Nemesis, planFaults } from './nemesis.js';
+import { Operating } from './operating.js';
+import { readRows } from './read-rows.js';
+import { readRuns } from './read-runs.js';
+import { seeded } from './seeded.js';
+import { settled } from './settling.js';
+import { watchStalls } from './stalls.js';
+import { startSystem, type RunningSystem } from './system.js';
+import { Watching } from './watching.js';
+
+export interface ChaosOptions {
+  seed: number;
+  minutes: number;
+  redis: 'standalone' | 'sentinel';
+  workers: number;
+  perSecond: number;
+  /** The folder of the build under test. */
+  build: string;
+  only: string[] | null;
+  /** Whether logs, journal and history are kept. */
+  keep: 'always' | 'violation' | 'never';
+  signal: AbortSignal;
+  progress: (line: string) => void;
+}
+
+export interface ChaosResult {
+  options: ChaosOptions;
+  history: History;
+  operations: number;
+  answers: Record<string, number>;
+  failures: string[];
+  settledMs: number;
+  violations: Violation[];
+  /** Where the logs and the journal are, if they were kept. */
+  folder: string | null;
+  interrupted: boolean;
+}
+
+const ttlMs = 3_000;
+/** What src/worker observes in: one period. */
+const observationMs = 5_000;
+const stuckAfterMs = 60_000;
+const progressEveryMs = 5_000;
+
+/** What the fleet and the faults tell the workload. */
+interface Hearing {
+  heard: (line: Record<string, unknown>) => void;
+  recent: (count: number) => string[];
+}
+
+/** One run: the workload under the faults of a seed, until both are over and all is whole and settled again; and judged. */
+export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
+  const { redis, workers, build, signal } = options;
+  const hearing: Hearing = { heard: () => {}, recent: () => [] };
+  const system = await startSystem({
+    ...{ redis, workers, build, ttlMs, signal },
+    heard: (line) => hearing.heard(line),
+    recentTasks: (count) => hearing.recent(count),
+  });
+  let result: ChaosResult | null = null;
+  try {
+    result = await underFaults(system, options, hearing);
+    return result;
+  } finally {
+    const keepFolder = keepsFolder(options, result);
+    if (result !== null && keepFolder) {
+      result.folder = system.folder;
+      writeFileSync(join(system.folder, 'history.json'), JSON.stringify(result.history));
+    }
+    await system.close(keepFolder);
+  }
+}
+
+function keepsFolder({ keep }: ChaosOptions, result: ChaosResult | null): boolean {
+  if (keep === 'violation') return result !== null && result.violations.length > 0;
+  return keep === 'always';
+}
+
+async function underFaults(
+  system: RunningSystem,
+  options: ChaosOptions,
+  hearing: Hearing,
+): Promise<ChaosResult> {
+  const { seed, signal, perSecond, minutes } = options;
+  const { fleet, pool, direct, namespace } = system;
+  const dispatching = new Dispatching(pool, namespace);
+  const operating = new Operating(seeded(seed, 'workload'), perSecond, dispatching, system.pause);
+  hearing.recent = (count) => dispatching.dispatches.flatMap(({ id }) => id ?? []).slice(-count);
+  hearing.heard = (line) => operating.heard(line);
+  const nemesis = new Nemesis(system, planFor(options, system));
+  const watching = new Watching(fleet.lives, pool, direct, namespace);
+  watching.start();
+  const stalling = watchStalls();
+  const started = performance.now();
+  const isOver = (): boolean => signal.aborted || performance.now() - started >= minutes * 60_000;
+  const progress = setInterval(() => {
+    const seconds = String(Math.round((performance.now() - started) / 1_000)).padStart(4);
+    options.progress(
+      `${seconds} s  ${operating.asked} operations, ${watching.unsettled} open; ${nemesis.text}`,
+    );
+  }, progressEveryMs);
+  try {
+    await Promise.all([operating.run(fleet.api, () => watching.unsettled, isOver), nemesis.run(isOver)]);
+    const { settledMs, leftovers } = signal.aborted ? notSettled : await settleAndStop(system);
+    await watching.stop();
+    const { faults, failures } = nemesis;
+    const { dispatches } = dispatching;
+    const known = { ttl: ttlMs * 1_000, observation: observationMs * 1_000, faults, dispatches, leftovers };
+    const history: History = {
+      ...known,
+      runs: readRuns(system.journalPath),
+      processes: fleet.lives,
+      rows: await readRows(pool, namespace),
+      recoveries: watching.recoveries,
+      stalls: stalling.stalls,
+    };
+    const violations = signal.aborted ? [] : check(history).toSorted(byTime);
+    const { asked: operations, answers } = operating;
+    const outcome = { operations, answers, failures, settledMs, violations };
+    return { options, history, ...outcome, folder: null, interrupted: signal.aborted };
+  } finally {
+    clearInterval(progress);
+    stalling.stop();
+    await watching.stop();
+  }
+}
+
+function planFor({ seed, minutes, redis, only }: ChaosOptions, { fleet }: RunningSystem): PlannedFault[] {
+  const workers = fleet.workers.map(({ name }) => name);
+  return planFaults(seeded(seed, 'faults'), { forMs: minutes * 60_000, ttlMs, redis, workers, only });
+}
+
+interface Settlement {
+  settledMs: number;
+  leftovers: string[];
+}
+
+const notSettled: Settlement = { settledMs: 0, leftovers: [] };
+
+/** Everything is whole again: each task comes to its end, each process is told to stop, and nothing may be left. */
+async function settleAndStop(system: RunningSystem): Promise<Settlement> {
+  // Whoever was to resume it may have been refused.
+  await system.holdfast(['queues', 'resume', 'side']);
+  await system.fleet.allReady();
+  const { ms, left } = await settled(system, stuckAfterMs);
+  const seconds = Math.round(ms / 1_000);
+  const stuck =
+    left === 0 ? [] : [`${left} tasks and workers were not settled ${seconds} s after the last fault.`];
+  const stopped = await system.fleet.stop();
+  return { settledMs: ms, leftovers: [...stuck, ...stopped, ...(await findLeftovers(system))] };
+}
+
+function byTime(one: Violation, other: Violation): number {
+  return (one.at ?? Infinity) - (other.at ?? Infinity) || 0;
+}
