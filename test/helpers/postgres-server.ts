@@ -17,6 +17,7 @@ export interface PostgresServer {
 
 export interface PostgresOptions {
   settings?: Record<string, string>;
+  env?: Record<string, string>;
   /** To come back where an earlier server was; otherwise a free one. */
   port?: number;
   /** A folder for the data that outlives the server, and is used again. Default: one that goes with it. */
@@ -58,6 +59,7 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
     args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     dir,
     user,
+    env: options.env,
     // Fast shutdown: sessions are ended, the data stays consistent.
     stopSignal: 'SIGINT',
     ready: () => accepts(url),
