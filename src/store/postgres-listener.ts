@@ -75,7 +75,8 @@ export class PostgresListener {
 
   #reconnectLater(): void {
     if (this.#stopped) return;
-    this.#after(this.#delayMs, async () => {
+    // What was lost together does not come back together.
+    this.#after(this.#delayMs * (0.5 + Math.random() / 2), async () => {
       this.#delayMs = Math.min(this.#delayMs * 2, longestDelayMs);
       try {
         await this.#connect();

@@ -19,6 +19,7 @@ export interface PostgresServer {
 
 export interface PostgresOptions {
   settings?: Record<string, string>;
+  env?: Record<string, string>;
   /** To come back where an earlier server was; otherwise a free one. */
   port?: number;
   /** A data folder of the caller's own, which is kept: made where it is not there, and gone on with where it is. */
@@ -60,6 +61,7 @@ async function startOn(port: number, options: PostgresOptions): Promise<Postgres
     args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     dir,
     user,
+    env: options.env,
     // Fast shutdown: sessions are ended, the data stays consistent.
     stopSignal: 'SIGINT',
     ready: () => accepts(url),

@@ -23,6 +23,8 @@ export interface ServerLaunch {
   /** Another user to run as: some servers refuse to be root. */
   user?: { uid: number; gid: number } | undefined;
   stopSignal: NodeJS.Signals;
+  /** Besides that of the tests. */
+  env?: Record<string, string> | undefined;
   /** Resolves to true once it answers. Asked again and again while the process lives. */
   ready: () => Promise<boolean>;
 }
@@ -39,6 +41,7 @@ export async function startServerProcess(launch: ServerLaunch): Promise<ServerPr
     cwd: launch.dir,
     stdio: ['ignore', log, log],
     detached: true,
+    env: { ...process.env, ...launch.env },
     ...as,
   });
   closeSync(log);

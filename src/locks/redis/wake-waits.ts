@@ -60,7 +60,8 @@ export class WakeWaits {
       if (connection) this.#discard(connection);
       // Without a pause, whoever waits again at once would do nothing else while the server is away.
       const ended = AbortSignal.any([signal, this.#stopping.signal]);
-      await delay(Math.min(timeoutMs, pauseAfterFailureMs), undefined, { signal: ended }).catch(() => {});
+      const pauseMs = pauseAfterFailureMs * (0.5 + Math.random() / 2);
+      await delay(Math.min(timeoutMs, pauseMs), undefined, { signal: ended }).catch(() => {});
       return null;
     }
   }

@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startPostgres } from '../helpers/postgres-server.js';
+import { removeFolder, temporaryFolder } from '../helpers/server-process.js';
+import { waitUntil } from '../helpers/wait-until.js';
+import { outagePlace } from './helpers/outage-place.js';
+
+/** Of Debian's package libfaketime, or null. */
+function libfaketime(): string | null {
+  const root = '/usr/lib';
+  const folders = readdirSync(root).map((name) => join(root, name, 'faketime/libfaketimeMT.so.1'));
+  return folders.find((path) => existsSync(path)) ?? null;
+}
+
+/** Redis does not start with it. */
+const library = libfaketime();
+const ttl = ['--ttl', '2s', '--concurrency', '5'];
+
+test.skipIf(library === null).each([
+  ['a worker', 'worker'],
+  ['PostgreSQL', 'postgres'],
+] as const)('the clock of %s steps by ten minutes, to and fro: nobody notices', async (_, whose) => {
+  const ends: (() => unknown)[] = [];
+  const dir = temporaryFolder('clock');
+  const clock = join(dir, 'clock');
+  const stepTo = (offset: string): void => writeFileSync(clock, offset);
+  stepTo('+0');
+  const env = {
+    ...{ LD_PRELOAD: library ?? '', FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_NO_CACHE: '1' },
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  };
+  const postgres = whose === 'postgres' ? await startPostgres({ env }) : null;
+  const direct = { ...(postgres && { database: postgres.url }) };
+  const place = await outagePlace(
+    { onTestFinished: (end) => void ends.push(end as () => unknown) },
+    { direct },
+  );
+  try {
+    const stepped = await place.worker([...ttl, '--name', 'a'], whose === 'worker' ? env : {});
+    const other = await place.worker([...ttl, '--name', 'b']);
+    const held = await place.hf.dispatchMany(
+      Array.from({ length: 8 }, (_, n) => ({
+        ...{ name: n < 2 ? 'holds in a child' : 'holds', payload: { until: place.gate } },
+        exclusive: [`r${n}`],
+      })),
+    );
+    const running = async (): Promise<boolean> =>
+      (await place.hf.tasks.list({ state: 'running' })).tasks.filter(({ progress }) => progress.length > 0)
+        .length === held.length;
+    await waitUntil(running, 'they run', 30_000);
+    for (const offset of ['+600', '-600', '+0']) {
+      stepTo(offset);
+      const { id } = await place.hf.dispatch('work', {}, { exclusive: ['r-free'] });
+      await place.hf.wait(id, { timeout: '15s' });
+      // More than a TTL, in which nobody may take anybody for dead.
+      await delay(2_500);
+    }
+    for (const { child, stderr } of [stepped, other]) {
+      expect(child.exitCode).toBeNull();
+      expect(stderr).not.toMatch(/fenced|gone missing|[Uu]nhandled/);
+    }
+    place.openGate();
+    await place.end();
+    for (const { id } of held) {
+      expect(await place.hf.tasks.get(id)).toMatchObject({ state: 'completed', entry: 1, crashes: 0 });
+    }
+  } finally {
+    for (const end of ends) await end();
+    await postgres?.stop();
+    removeFolder(dir);
+  }
+});
