@@ -51,8 +51,9 @@ async function tried(
   try {
     const dist = makeBrokenBuild(build, folder);
     for (let seed = 1; seed <= seeds && !signal.aborted; seed++) {
-      const fleet = { redis: 'standalone', workers: 4, perSecond: 10, keep: 'never' } as const;
-      const under = { seed, minutes, build: dist, only: build.faults ?? null };
+      const fleet = { redis: 'standalone', workers: 4, keep: 'never' } as const;
+      const workload = { perSecond: 10, longPercent: build.longPercent ?? 5 };
+      const under = { workload, seed, minutes, build: dist, only: build.faults ?? null };
       const { violations } = await chaos({ ...fleet, ...under, signal, progress: () => {} });
       const violated: Record<string, number> = {};
       for (const { property } of violations) violated[property] = (violated[property] ?? 0) + 1;

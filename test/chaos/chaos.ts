@@ -1,5 +1,6 @@
 import type { History, Violation } from './history.js';
 import type { PlannedFault } from './faults/fault-kind.js';
+import type { Workload } from './workload.js';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from './checker.js';
@@ -20,7 +21,7 @@ export interface ChaosOptions {
   minutes: number;
   redis: 'standalone' | 'sentinel';
   workers: number;
-  perSecond: number;
+  workload: Workload;
   /** The folder of the build under test. */
   build: string;
   only: string[] | null;
@@ -88,10 +89,10 @@ async function underFaults(
   options: ChaosOptions,
   hearing: Hearing,
 ): Promise<ChaosResult> {
-  const { seed, signal, perSecond, minutes } = options;
+  const { seed, signal, workload, minutes } = options;
   const { fleet, pool, direct, namespace } = system;
   const dispatching = new Dispatching(pool, namespace);
-  const operating = new Operating(seeded(seed, 'workload'), perSecond, dispatching, system.pause);
+  const operating = new Operating(seeded(seed, 'workload'), workload, dispatching, system.pause);
   hearing.recent = (count) => dispatching.dispatches.flatMap(({ id }) => id ?? []).slice(-count);
   hearing.heard = (line) => operating.heard(line);
   const nemesis = new Nemesis(system, planFor(options, system));

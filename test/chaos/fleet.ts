@@ -23,7 +23,7 @@ export interface FleetOptions {
 const taskFile = fileURLToPath(new URL('chaos-tasks.mjs', import.meta.url));
 const apiFile = fileURLToPath(new URL('api-process.mjs', import.meta.url));
 const redirection = new URL('redirect.mjs', import.meta.url).href;
-const startLimitMs = 60_000;
+const startLimitMs = 180_000;
 const stopLimitMs = 40_000;
 
 /** The processes under test: workers under fixed names, and one that serves an API. */

@@ -45,6 +45,7 @@ function read(args: string[]): { runs: ChaosOptions[]; json: boolean } | null {
         redis: { type: 'string', default: 'standalone' },
         workers: { type: 'string', default: '4' },
         rate: { type: 'string', default: '10' },
+        long: { type: 'string', default: '5' },
         build: { type: 'string', default: built },
         faults: { type: 'string' },
         keep: { type: 'boolean', default: false },
@@ -65,7 +66,7 @@ function read(args: string[]): { runs: ChaosOptions[]; json: boolean } | null {
         progress: (line: string) => console.error(line),
       },
       workers: numberOf('--workers', values.workers),
-      perSecond: numberOf('--rate', values.rate),
+      workload: { perSecond: numberOf('--rate', values.rate), longPercent: numberOf('--long', values.long) },
       only: values.faults?.split(',') ?? null,
     };
     const one = { seed: numberOf('--seed', values.seed), minutes: numberOf('--minutes', values.minutes) };

@@ -1,7 +1,7 @@
 import type { Dispatching } from './dispatching.js';
 import type { Member } from './member.js';
 import type { Seeded } from './seeded.js';
-import type { Operation } from './workload.js';
+import type { Operation, Workload } from './workload.js';
 import { operations } from './workload.js';
 
 /** So many dispatches may wait for PostgreSQL before the workload does. */
@@ -16,7 +16,7 @@ export class Operating {
   readonly answers: Record<string, number> = {};
   asked: number = 0;
   readonly #random: Seeded;
-  readonly #perSecond: number;
+  readonly #workload: Workload;
   readonly #dispatching: Dispatching;
   readonly #pause: (ms: number) => Promise<void>;
   readonly #immediate = new Map<number, Extract<Operation, { kind: 'immediate' }>>();
@@ -24,18 +24,18 @@ export class Operating {
 
   constructor(
     random: Seeded,
-    perSecond: number,
+    workload: Workload,
     dispatching: Dispatching,
     pause: (ms: number) => Promise<void>,
   ) {
     this.#random = random;
-    this.#perSecond = perSecond;
+    this.#workload = workload;
     this.#dispatching = dispatching;
     this.#pause = pause;
   }
 
   async run(api: Member, unsettled: () => number, ended: () => boolean): Promise<void> {
-    for (const operation of operations(this.#random, this.#perSecond)) {
+    for (const operation of operations(this.#random, this.#workload)) {
       await this.#pause(operation.pauseMs);
       while (unsettled() > mostUnsettled && !ended()) await this.#pause(100);
       if (ended()) break;

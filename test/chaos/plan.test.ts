@@ -8,7 +8,7 @@ const setting = {
 };
 
 function firstOperations(seed: number): unknown[] {
-  const stream = operations(seeded(seed, 'workload'), 10);
+  const stream = operations(seeded(seed, 'workload'), { perSecond: 10, longPercent: 5 });
   return Array.from({ length: 200 }, () => stream.next().value);
 }
 

@@ -32,7 +32,7 @@ export interface RunningSystem extends System {
 }
 
 const namespace = 'chaos';
-const commandLimitMs = 60_000;
+const commandLimitMs = 180_000;
 
 /** Both stores, migrated, and the fleet. */
 export async function startSystem(options: SystemOptions): Promise<RunningSystem> {

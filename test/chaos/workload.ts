@@ -46,14 +46,20 @@ const definitions = [
 
 const inlineOnly = ['inline', 'once', 'kept', 'rolls-back', 'computes'] as const;
 
-export function* operations(random: Seeded, perSecond: number): Generator<Operation> {
+export interface Workload {
+  perSecond: number;
+  /** How many of a hundred tasks take longer than a TTL: those must be stopped at its end. */
+  longPercent: number;
+}
+
+export function* operations(random: Seeded, { perSecond, longPercent }: Workload): Generator<Operation> {
   for (let number = 0; ; number++) {
     const pauseMs = random.below((2 * 1_000) / perSecond);
-    yield { number, pauseMs, ...operation(random, number) };
+    yield { number, pauseMs, ...operation(random, number, longPercent) };
   }
 }
 
-function operation(random: Seeded, number: number): Asked {
+function operation(random: Seeded, number: number, longPercent: number): Asked {
   const kind = random.weighted([
     [78, 'dispatch'],
     [6, 'immediate'],
@@ -61,18 +67,23 @@ function operation(random: Seeded, number: number): Asked {
     [7, 'cancel'],
     [3, 'retry'],
   ] as const);
-  if (kind === 'dispatch') return { kind, ...taskOrder(random, random.weighted(definitions)) };
+  if (kind === 'dispatch') return { kind, ...taskOrder(random, random.weighted(definitions), longPercent) };
   if (kind === 'immediate') {
-    const order = taskOrder(random, random.pick(inlineOnly));
+    const order = taskOrder(random, random.pick(inlineOnly), longPercent);
     return { kind, ...order, deferred: random.chance(50), undone: false, delayMs: 0 };
   }
   if (kind === 'lock') {
-    return { kind, ...resources(random), wait: random.pick([0, 200, 3_000]), ms: duration(random) };
+    return {
+      kind,
+      ...resources(random),
+      wait: random.pick([0, 200, 3_000]),
+      ms: duration(random, longPercent),
+    };
   }
   return { kind, of: Math.max(0, number - 1 - random.below(30)) };
 }
 
-function taskOrder(random: Seeded, definition: string): TaskOrder {
+function taskOrder(random: Seeded, definition: string, longPercent: number): TaskOrder {
   const wanted = resources(random);
   const failures = random.weighted([
     [80, 0],
@@ -83,7 +94,7 @@ function taskOrder(random: Seeded, definition: string): TaskOrder {
   return {
     name: `chaos.${definition}`,
     ...(definition === 'computes' ? { exclusive: [], shared: [] } : wanted),
-    payload: { ms: duration(random), failures, ...wanted },
+    payload: { ms: duration(random, longPercent), failures, ...wanted },
     queue: random.chance(20) ? 'side' : 'default',
     priority: random.pick([0, 0, 0, 5, -5]),
     delayMs: random.chance(5) ? random.between(50, 2_000) : 0,
@@ -91,13 +102,12 @@ function taskOrder(random: Seeded, definition: string): TaskOrder {
   };
 }
 
-function duration(random: Seeded): number {
+function duration(random: Seeded, longPercent: number): number {
+  if (random.chance(longPercent)) return random.between(3_500, 7_000);
   return random.weighted([
     [60, random.between(2, 80)],
     [30, random.between(80, 400)],
     [10, random.between(400, 2_500)],
-    // Longer than a TTL, for those that must be stopped at its end.
-    [5, random.between(3_500, 7_000)],
   ]);
 }
 
