@@ -15,7 +15,13 @@ const projects: TestProjectInlineConfiguration[] = [
     exclude: [...measured, ...faults],
     sequence: { groupOrder: 0 },
   }),
-  project('faults', { include: faults, maxWorkers: 2, testTimeout: 120_000, sequence: { groupOrder: 0 } }),
+  project('faults', {
+    include: faults,
+    maxWorkers: 2,
+    maxConcurrency: 3,
+    testTimeout: 180_000,
+    sequence: { groupOrder: 0 },
+  }),
   project('scale', { include: measured, maxWorkers: 1, sequence: { groupOrder: 1 } }),
 ];
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { findProgram, packageOf, type Program } from './programs.js';
 
-const needed: Program[] = ['redis-server', 'redis-cli', 'postgres', 'initdb', 'pgbouncer'];
+const needed: Program[] = ['redis-server', 'redis-cli', 'postgres', 'initdb', 'pgbouncer', 'faketime'];
 const policyFile = '/usr/sbin/policy-rc.d';
 
 /** Makes sure that every program the tests start is there in a version that Holdfast supports. */
@@ -18,7 +18,7 @@ function install(missing: Program[]): void {
   const command = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`;
   if (process.env['HOLDFAST_TEST_INSTALL'] === '0' || process.getuid?.() !== 0 || !isDebianLike()) {
     throw new Error(
-      `The tests start their own Redis (7 or later), PostgreSQL (14 or later) and PgBouncer; ` +
+      `The tests start their own Redis (7 or later), PostgreSQL (14 or later) and PgBouncer, and need faketime; ` +
         `missing here: ${missing.join(', ')}. On Debian or Ubuntu, as root: ${command}`,
     );
   }

@@ -8,7 +8,8 @@ export type Program =
   | 'initdb'
   | 'pg_ctl'
   | 'pg_basebackup'
-  | 'pgbouncer';
+  | 'pgbouncer'
+  | 'faketime';
 
 /** The Debian package that holds each program. */
 export const packageOf: Record<Program, string> = {
@@ -19,6 +20,7 @@ export const packageOf: Record<Program, string> = {
   pg_ctl: 'postgresql',
   pg_basebackup: 'postgresql-client',
   pgbouncer: 'pgbouncer',
+  faketime: 'faketime',
 };
 
 /** The path of a program, or null. PostgreSQL's own folders are searched too: Debian keeps them out of PATH. */

@@ -31,7 +31,7 @@ async function keepDispatching(place: OutagePlace, signal: AbortSignal): Promise
     await place.hf.dispatchMany(
       Array.from({ length: 12 }, (_, n) => ({ name: 'work', payload: { ms: 5 }, exclusive: [`r${n}`] })),
     );
-    await delay(50);
+    await delay(250);
   }
 }
 
@@ -71,7 +71,7 @@ test('Sentinels that fail over again and again, under load', async (context) => 
   const port = await master();
   control.disconnect();
   place.direct.redis = `redis://127.0.0.1:${port}`;
-  await place.end();
+  await place.end({ limitMs: 100_000 });
   for (const id of ids) {
     expect(await place.hf.tasks.get(id)).toMatchObject({ state: 'completed', entry: 1, attempt: 1 });
   }
@@ -117,7 +117,7 @@ test('a Cluster in which the slot of the namespace moves, key by key, under load
   place.openGate();
   for (const node of nodes) node.disconnect();
   place.direct.redis = `redis://127.0.0.1:${port}`;
-  await place.end();
+  await place.end({ limitMs: 100_000 });
   for (const id of ids) {
     expect(await place.hf.tasks.get(id)).toMatchObject({ state: 'completed', entry: 1, attempt: 1 });
   }

@@ -5,8 +5,8 @@ import { waitUntil } from '../helpers/wait-until.js';
 import { outagePlace, type OutagePlace } from './helpers/outage-place.js';
 
 const graceMs = 1_000;
-/** With a second for a machine that is busy with all of these at a time. */
-const limitMs = graceMs + 5_000 + 1_000;
+/** With some seconds for a machine that is busy with others as well. */
+const limitMs = graceMs + 5_000 + 3_000;
 const args = ['--grace', `${graceMs}ms`, '--concurrency', '5'];
 /** Long, so that it is not the fence that ends them. */
 const longTtl = ['--ttl', '60s'];
