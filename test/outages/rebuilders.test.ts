@@ -28,8 +28,10 @@ test.concurrent.each(points)(
     const ends: (() => unknown)[] = [];
     const place = await outagePlace({ onTestFinished: (end) => void ends.push(end as () => unknown) });
     try {
-      const unharmed = await place.worker(['--name', 'b', '--ttl', '20s']);
-      const armed = await place.worker(['--name', 'a', '--ttl', '20s'], { HOLDFAST_TEST_FREEZE_AT: point });
+      const unharmed = await place.worker(['--name', 'b', '--ttl', '20s', '--concurrency', '20']);
+      const armed = await place.worker(['--name', 'a', '--ttl', '20s', '--concurrency', '20'], {
+        HOLDFAST_TEST_FREEZE_AT: point,
+      });
       const payload = { until: place.gate };
       const held = await place.hf.dispatchMany(
         Array.from({ length: 12 }, (_, n) => ({ name: 'holds', payload, exclusive: [`r${n}`] })),

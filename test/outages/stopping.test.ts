@@ -65,19 +65,6 @@ describe.concurrent.each(ways)('with both stores %s', (how) => {
     await othersEndIt(place, how);
   });
 
-  test.runIf(how === 'stopped')(
-    'a worker whose handler does not heed its signal ends as soon',
-    async (context) => {
-      const place = await outagePlace(context);
-      const worker = await place.worker([...args, ...longTtl]);
-      await dispatchHolding(place, ['ignores its signal']);
-      await takeStores(place, how);
-      expect(await endsInTime(worker, 'worker')).toBe(1);
-      expect(worker.stderr).toContain('ends with handlers that do not heed their signals');
-      await othersEndIt(place, how);
-    },
-  );
-
   test('so does serve with its workers', async (context) => {
     const place = await outagePlace(context);
     const service = place.start('serve', [...args, ...longTtl, '--workers', '2']);
@@ -88,8 +75,20 @@ describe.concurrent.each(ways)('with both stores %s', (how) => {
     expect(service.stderr).toContain('not everything could be written');
     await othersEndIt(place, how);
   });
+});
 
-  test.runIf(how === 'silent')('so does a worker in a process, and closing', async (context) => {
+describe.concurrent('in one way each', () => {
+  test('with both stores stopped, a worker whose handler does not heed its signal ends as soon', async (context) => {
+    const place = await outagePlace(context);
+    const worker = await place.worker([...args, ...longTtl]);
+    await dispatchHolding(place, ['ignores its signal']);
+    await takeStores(place, 'stopped');
+    expect(await endsInTime(worker, 'worker')).toBe(1);
+    expect(worker.stderr).toContain('ends with handlers that do not heed their signals');
+    await othersEndIt(place, 'stopped');
+  });
+
+  test('with both stores silent, so does a worker in a process, and closing', async (context) => {
     const place = await outagePlace(context);
     const holds = defineTask({
       name: 'holds',
@@ -109,7 +108,7 @@ describe.concurrent.each(ways)('with both stores %s', (how) => {
       (error: unknown) => error,
     );
     await dispatchHolding(place, ['holds']);
-    await takeStores(place, how);
+    await takeStores(place, 'silent');
     const asked = performance.now();
     await worker.stop();
     expect(performance.now() - asked).toBeLessThan(limitMs);
@@ -117,7 +116,7 @@ describe.concurrent.each(ways)('with both stores %s', (how) => {
     const closed = performance.now();
     await hf.close();
     expect(performance.now() - closed).toBeLessThan(5_000);
-    await othersEndIt(place, how);
+    await othersEndIt(place, 'silent');
   });
 });
 
