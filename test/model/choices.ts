@@ -71,12 +71,9 @@ function mayRing(world: World, timer: Timer): boolean {
   return ms < 10 || afterFault || world.version > setIn || process.deliveries > setAfter;
 }
 
-function needsAdmission(world: World): boolean {
-  const { epoch: record, identity } = world.table.state;
-  const { epoch } = world.rows;
-  if (record === null || record.identity !== identity || record.number !== epoch) return true;
-  const need = world.calls.admissionNeeded(epoch) as { free: boolean | null };
-  return need.free === true;
+function needsAdmission({ rows, calls }: World): boolean {
+  const { free } = calls.admissionNeeded(rows.epoch ?? '0') as { free: boolean | null };
+  return free === true;
 }
 
 function programChoices(world: World, process: ModelProcess): Choice[] {

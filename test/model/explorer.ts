@@ -101,7 +101,7 @@ async function follow(
       const key = stateKey(run.world);
       if (seen.has(key)) return branches;
       seen.add(key);
-      if (here.length > found.depth) Object.assign(found, { depth: here.length, deepest: here });
+      if (here.length > found.depth) found.depth = here.length;
       const first = choices.every(({ optional }) => optional) ? 0 : 1;
       const others = choices.slice(order === 'deepest' ? first : 0);
       for (let at = choices.length - others.length; at < choices.length; at++) branches.push([...here, at]);

@@ -63,8 +63,10 @@ export class Ghosts {
     for (const task of rows.tasks) this.#checkState(task);
     if (replays) return;
     this.#checkHolds();
-    if (call.to !== 'table' || table.state.epoch?.status !== 'open') return;
-    const dump = table.dumpState(table.state.epoch.number);
+    const { epoch, identity } = table.state;
+    // Nobody goes by a table of another server: it is refused, and built anew.
+    if (call.to !== 'table' || epoch?.status !== 'open' || epoch.identity !== identity) return;
+    const dump = table.dumpState(epoch.number);
     if (dump === null) return;
     const unrepaired = scenario.faults?.['cut'] !== undefined;
     const [first] = brokenInvariants(dump, { unrepaired });
@@ -117,6 +119,10 @@ export class Ghosts {
 
   #broken(property: string, what: string): void {
     this.violation ??= `${property}: ${what}`;
+  }
+
+  neverRests(): void {
+    this.#broken('everything ends', 'it does not come to rest');
   }
 
   /** In the end, with somebody alive: all tasks are final and nothing is left in the table. */

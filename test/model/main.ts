@@ -1,9 +1,11 @@
 import type { Exploration } from './explorer.js';
 import type { SourceMutant } from './mutants.js';
 import type { Scenario } from './scenario.js';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import * as here from './explorer.js';
 import { walk } from './walk.js';
+import { documentOf, type TriedMutant } from './document.js';
 import { mutants } from './mutants.js';
 import { scenarios } from './scenarios.js';
 
@@ -16,7 +18,8 @@ const walksPerMutant = 500;
 const help = `npm run explore -- [--quick | --ci] [--scenario NAME]... [--mutants [--mutant NAME]...] [--json] [--seconds N] [--states N]
   Visits every state of the scenarios of test/model/scenarios.ts: all, those that finish soon (--quick, --ci), or those named.
   --mutants  leaves out one rule of the protocol at a time, and tells what breaks
-  --seconds  gives up on a scenario after so many seconds (default 600), --states after so many states`;
+  --document FILE  writes docs/reference/reliability/exploration.md from what runs with --json have printed; repeatable
+  --seconds  gives up on a scenario after so many seconds (default 600; with --ci 7), --states after so many states`;
 
 /** Resolves with the exit status: 1 where a property was broken, or a mutant broke none that is not explained. */
 export async function main(
@@ -37,15 +40,26 @@ export async function main(
         mutant: { type: 'string', multiple: true },
         scenario: { type: 'string', multiple: true },
       },
-      ...{ seconds: { type: 'string' }, states: { type: 'string' } },
+      ...{
+        document: { type: 'string', multiple: true },
+        seconds: { type: 'string' },
+        states: { type: 'string' },
+      },
     },
   });
-  const limits = { maxSeconds: Number(values.seconds ?? 600), maxStates: Number(values.states ?? Infinity) };
+  const limits = {
+    maxSeconds: Number(values.seconds ?? (values.ci === true ? 7 : 600)),
+    maxStates: Number(values.states ?? Infinity),
+  };
   const print = (result: object, text: string): void => {
     console.log(values.json === true ? JSON.stringify(result) : text);
   };
   if (values.help === true) {
     console.log(help);
+    return 0;
+  }
+  if (values.document !== undefined) {
+    writeDocument(values.document);
     return 0;
   }
   if (values.mutants === true) return tryMutants(values.mutant, walkerOf, print);
@@ -65,7 +79,7 @@ export async function main(
   return status;
 }
 
-export function rowOf(scenario: Scenario, found: Exploration): string {
+function rowOf(scenario: Scenario, found: Exploration): string {
   const { states, steps, ends, depth, seconds, complete, violation } = found;
   const size = `${states} states, ${steps} steps, ${ends} ends, depth ${depth}, ${seconds.toFixed(0)} s`;
   const whole = complete ? 'complete' : 'NOT complete';
@@ -82,14 +96,33 @@ async function tryMutants(
     const scenario = scenarios.find(({ name }) => name === mutant.scenario) as Scenario;
     const walker = 'file' in mutant ? await walkerOf(mutant) : { walk };
     const guardsOff = 'guardsOff' in mutant ? mutant.guardsOff : [];
-    const { walks, violation } = await walker.walk(scenario, { guardsOff, walks: walksPerMutant });
+    const { walks, violation } = await walker.walk(scenario, {
+      guardsOff,
+      walks: mutant.walks ?? walksPerMutant,
+    });
     const broken = violation?.what ?? `nothing, in ${walks} walks`;
-    const { name, rule, explained = null } = mutant;
+    const { name, rule } = mutant;
     print(
-      { mutant: name, rule, scenario: scenario.name, walks, broken: violation?.what ?? null, explained },
+      { mutant: name, rule, scenario: scenario.name, walks, broken: violation?.what ?? null },
       `${name} [${scenario.name}]: ${broken}, walk ${walks}`,
     );
     if (violation === null && mutant.explained === undefined) status = 1;
   }
   return status;
+}
+
+const folder = 'docs/reference/reliability';
+
+function writeDocument(files: readonly string[]): void {
+  const lines = files.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('{')),
+  );
+  const results = lines.map((line) => JSON.parse(line) as Partial<TriedMutant & Exploration>);
+  const tried = results.filter((one): one is TriedMutant => one.mutant !== undefined);
+  const found = results.filter((one): one is Exploration => one.states !== undefined);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/exploration.md`, documentOf(found, tried));
+  writeFileSync(`${folder}/exploration.txt`, `${lines.join('\n')}\n`);
 }

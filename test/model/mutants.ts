@@ -1,5 +1,5 @@
 /** A rule of the protocol left out: in the store of the model by the name of its guard, or in the sources by their text. */
-export type Mutant = { name: string; rule: string; scenario: string; explained?: string } & (
+export type Mutant = { name: string; rule: string; scenario: string; walks?: number; explained?: string } & (
   | { guardsOff: string[] }
   | SourceMutant
 );
@@ -30,12 +30,14 @@ export const mutants: Mutant[] = [
     rule: '4.4: the epoch is still the one of the grant',
     scenario: 'lost table',
     guardsOff: ['claim-checks-epoch'],
+    walks: 3000,
   },
   {
     name: 'a claim does not wait for a rebuild',
     rule: '4.4: after taking the namespace’s advisory lock',
     scenario: 'lost table',
     guardsOff: ['claim-waits-for-rebuild'],
+    walks: 3000,
   },
   {
     name: 'a finish does not compare entries',
@@ -48,6 +50,7 @@ export const mutants: Mutant[] = [
     rule: '4.6: guarded by worker',
     scenario: 'lost reply and throw',
     guardsOff: ['finish-checks-worker'],
+    explained: 'an entry is claimed by one worker only, so that its number tells the worker too',
   },
   {
     name: 'a finish does not ask whether its worker is reaped',
@@ -58,19 +61,19 @@ export const mutants: Mutant[] = [
   {
     name: 'a give-back does not compare entries',
     rule: '4.4: give back raises the entry that is in doubt',
-    scenario: 'lost reply',
+    scenario: 'two lost replies',
     guardsOff: ['give-back-checks-entry'],
   },
   {
     name: 'a give-back does not ask whether its worker is reaped',
     rule: '5 (1): no give-back of that incarnation can succeed',
-    scenario: 'freeze',
+    scenario: 'freeze and lost reply',
     guardsOff: ['give-back-checks-reaped'],
   },
   {
     name: 'a mark does not compare entries',
     rule: '4.2: the mark requires that the task waits with that very entry',
-    scenario: 'pause and resume',
+    scenario: 'throw',
     guardsOff: ['mark-checks-entry'],
   },
   {
@@ -78,12 +81,14 @@ export const mutants: Mutant[] = [
     rule: '4.2: unless the task runs with that very entry',
     scenario: 'plain',
     guardsOff: ['mark-spares-what-runs'],
+    explained: 'a take-out leaves alone what is owned, and what has ended has no hold',
   },
   {
     name: 'a rebuild leaves out what is being canceled',
     rule: '1: canceling counts as running',
     scenario: 'lost table and cancel',
     guardsOff: ['rebuild-counts-canceling'],
+    walks: 2000,
   },
   {
     name: 'a rebuild leaves out what rolls back',
@@ -102,6 +107,8 @@ export const mutants: Mutant[] = [
     rule: '4: pausing raises the entries and takes the holds out',
     scenario: 'pause and conflict',
     guardsOff: ['pause-raises-entries'],
+    explained:
+      'a claim that the pause refuses gives back and releases the hold; only where no worker claims would it block others',
   },
   {
     name: 'a claim is taken up after its reply was lost',
@@ -110,6 +117,8 @@ export const mutants: Mutant[] = [
     file: 'worker/claiming.ts',
     from: "      givingBack.add(claims, 'move');\n      throw error;",
     to: '      void error; outcome = await incarnation.store.claimTasks({ worker: incarnation.owner.incarnation, epoch, claims });',
+    explained:
+      'asked again, the store says that the task runs here already, and that answer is not taken up either',
   },
   {
     name: 'a claim in doubt is forgotten',
@@ -126,6 +135,9 @@ export const mutants: Mutant[] = [
     file: 'worker/claiming.ts',
     from: "      if (!incarnation.mayAct()) return 'nothing';",
     to: '',
+    walks: 15,
+    explained:
+      'it lists itself and is swept again and again, which the model’s sweepers put right; found by the depth of the exploration',
   },
   {
     name: 'a handler begins without asking the clock',
@@ -210,7 +222,7 @@ export const mutants: Mutant[] = [
   {
     name: 'a new epoch is opened empty',
     rule: '5: a rebuild enters the running-like tasks',
-    scenario: 'lost table',
+    scenario: 'lost table, conflict',
     file: 'recovery/open-epoch.ts',
     from: '  const holds = await enterRunning(opening, rebuild, epoch);',
     to: '  const holds = 0; void enterRunning;',

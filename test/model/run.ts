@@ -72,7 +72,10 @@ export class Run {
       for (;;) {
         const [next] = progressOf(world).filter(({ optional }) => !optional);
         if (next === undefined || world.ghosts.violation !== null) return true;
-        if (++steps > longestRest) return false;
+        if (++steps > longestRest) {
+          world.ghosts.neverRests();
+          return false;
+        }
         await this.take(next);
       }
     };

@@ -237,6 +237,16 @@ export const scenarios: Scenario[] = [
     staysPaused: true,
   },
   {
+    ...{ name: 'two lost replies', set: 'long', tasks: alone, workers: one },
+    about: 'Two calls of a worker get no answer.',
+    faults: { 'lost reply': 2 },
+  },
+  {
+    ...{ name: 'freeze and lost reply', set: 'long', tasks: alone, workers: one, sweepers: 1 },
+    about: 'A worker gets no answer to a call, and freezes.',
+    faults: { 'lost reply': 1, freeze: 1 },
+  },
+  {
     ...{ name: 'beats', set: 'medium', tasks: alone, workers: one, beats: 2 },
     about: 'No fault: two beats at any moment, each of which compares stores and memory.',
   },

@@ -1,0 +1,125 @@
+import type { Exploration } from './explorer.js';
+import { mutants } from './mutants.js';
+import { scenarios } from './scenarios.js';
+
+export interface TriedMutant {
+  mutant: string;
+  rule: string;
+  scenario: string;
+  walks: number;
+  broken: string | null;
+}
+
+/** The page of docs/reference/reliability, made of what was run. */
+export function documentOf(found: readonly Exploration[], tried: readonly TriedMutant[]): string {
+  return `${head}\n${exploredTable(found)}\n${mutantsHead}\n${mutantsTable(tried)}\n${foot}`;
+}
+
+function exploredTable(found: readonly Exploration[]): string {
+  const rows = scenarios.flatMap(({ name, about, ...scenario }) => {
+    const one = found.findLast((each) => each.scenario === name);
+    if (one === undefined) return [];
+    const { states, steps, ends, depth, seconds, complete, violation } = one;
+    const actors = [
+      `${scenario.workers.map(({ slots }) => slots).join(' + ')} slots`,
+      `${scenario.admitters ?? 1} admitting`,
+      ...(scenario.sweepers === undefined ? [] : [`${scenario.sweepers} sweeping`]),
+    ];
+    const faults = Object.entries(scenario.faults ?? {}).map(([fault, times]) => `${fault} ×${times}`);
+    const cells = [
+      ...[
+        `**${name}**: ${about}`,
+        `${scenario.tasks.length}`,
+        actors.join(', '),
+        faults.join(', ') || 'none',
+      ],
+      ...[`${complete ? 'all' : 'first'} ${states}`, `${steps}`, `${ends}`, `${depth}`, seconds.toFixed(0)],
+      violation === null ? 'nothing' : violation.what,
+    ];
+    return [`| ${cells.join(' | ')} |`];
+  });
+  const columns = [
+    'scenario',
+    'tasks',
+    'processes',
+    'faults',
+    'states',
+    'steps',
+    'ends',
+    'depth',
+    's',
+    'broken',
+  ];
+  return table(columns, rows);
+}
+
+function mutantsTable(tried: readonly TriedMutant[]): string {
+  const rows = mutants.flatMap(({ name: mutant, rule, scenario, explained = null }) => {
+    const one = tried.findLast((each) => each.mutant === mutant && each.scenario === scenario);
+    if (one === undefined) return [];
+    const { walks, broken } = one;
+    const what = broken ?? (explained === null ? `nothing, in ${walks} walks` : `nothing: ${explained}`);
+    return [`| ${[mutant, rule, scenario, what, broken === null ? '' : `${walks}`].join(' | ')} |`];
+  });
+  return table(['left out', 'rule', 'scenario', 'what breaks', 'walk'], rows);
+}
+
+function table(columns: string[], rows: string[]): string {
+  return [`| ${columns.join(' | ')} |`, `| ${columns.map(() => '---').join(' | ')} |`, ...rows, ''].join(
+    '\n',
+  );
+}
+
+const head = `# Exploration of the protocol
+
+Written by \`npm run explore -- --document\` from what \`--json\` runs printed; not to be edited by hand. The raw output is in
+[exploration.txt](exploration.txt).
+
+The real in-memory lock table (the executable specification of the scripts) and the real parts of a worker, of admission,
+of a rebuild and of the clean-up are run without I/O, clocks or timers of their own. Each call of a store stops at a
+scheduler: when it is executed, when its answer comes, and what goes wrong, are choices. The explorer makes every choice
+in turn: each path is run again from the beginning, and left where it comes to a state that was seen. A state is both
+stores, what each process was told in order, its calls and timers under way, and the faults left; 64 bits of it are kept.
+
+**Real:** \`src/locks/memory\`, and of \`src/worker\` and \`src/recovery\` all that claims, finishes, releases, gives back,
+compares, admits, stops in order, finds or opens an epoch, and cleans up after the dead, with their loops.
+**A model:** the store (\`test/model/*-calls.ts\`, on the state machine of \`test/store/task-model.ts\`, which a property test
+compares with PostgreSQL and PGlite), the heartbeat, handlers, and the passing of time.
+
+What must hold: *never two* (handlers of conflicting tasks never run at once), *once* (each task and entry runs at most
+once), *order* (nobody begins while one who came before and conflicts still waits, where nothing is retried or paused),
+*held while it runs*, *late writers* (what a call changed was its caller's to change), *legal states*, *table* (the invariants
+of \`src/locks/invariants.ts\`), and in every end with a live worker *everything ends* and *nothing is left*.
+
+What is assumed, and so not shown:
+
+- One statement of the store is one step; what several sessions do inside of one is shown by the tests of the store.
+- A call that only reads what nobody changes in the scenario, and a poll that finds nothing, are answered at once.
+- A timer rings at any time after one of the stores has changed or its process was told something, else only at rest.
+- Who is reaped has crashed, or stands still beyond its deadline (its children are killed then), or has stopped.
+- In the end a run goes on without choices: beats and timers one after another, late calls never.
+- Every process has found the first epoch when a run begins.
+- Where the number of states says *first*, the time was over before all were seen: the rest was not looked at.
+
+## What was explored
+`;
+
+const mutantsHead = `## What happens without a rule
+
+One rule is left out at a time, and the scenario is walked at random (500 walks with a fixed seed, whoever is first goes on,
+and changes now and then) until something breaks. The number of the walk that broke it is in the last column. *Nothing, in so many walks* means that
+this has not shown the rule to be needed: a walk finds seldom what needs many processes to be far behind at one moment.
+`;
+
+const foot = `## What it has found
+
+- A worker that had been taken for dead and cleaned up listed itself again when its claim came back as *unlisted*, and claimed
+  on: an owner without a row, and what it took was free only when orphans were looked for. Now whoever cannot prove that it
+  lives neither lists itself nor claims ([test](../../../src/worker/claiming.test.ts)).
+
+## What is not there
+
+Ad-hoc locks and immediate tasks, lanes that lose their last worker, children, several definitions and versions, audits,
+registration, and symmetry (workers that could be exchanged are explored both ways). Larger fleets, and more than two faults
+in one run.
+`;
