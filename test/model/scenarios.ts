@@ -71,7 +71,7 @@ export const scenarios: Scenario[] = [
     faults: { throw: 1 },
   },
   {
-    ...{ name: 'stop', set: 'medium', tasks: conflicting, workers: two, stops: 1 },
+    ...{ name: 'stop', set: 'medium', tasks: conflicting, workers: two, stops: 1, sweepers: 1 },
     about: 'A worker is asked to stop, at any moment.',
   },
   {
