@@ -82,10 +82,10 @@ export class ApiIncarnation {
 
   constructor(options: ApiOptions, owner: Owner, heartbeat: Heartbeat) {
     this.#heartbeat = heartbeat;
-    const { definitions, graceMs = defaultGraceMs, writtenMs } = options;
+    const { definitions, ttlMs = defaultTtlMs, graceMs = defaultGraceMs, writtenMs } = options;
     this.#graceMs = graceMs;
     this.#writtenMs = writtenMs;
-    this.parts = apiParts(this.#incarnation(options, owner), definitions);
+    this.parts = apiParts(this.#incarnation(options, owner), definitions, ttlMs);
     heartbeat.fenced.addEventListener('abort', () => this.#fenced.abort(heartbeat.fenced.reason));
     this.#fenced.signal.addEventListener('abort', () => this.#endFenced());
   }

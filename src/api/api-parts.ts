@@ -21,13 +21,14 @@ export interface ApiParts extends WorkerParts {
   locks: AdHocLocks;
 }
 
-export function apiParts(incarnation: Incarnation, definitions: LoadedDefinitions): ApiParts {
+export function apiParts(incarnation: Incarnation, definitions: LoadedDefinitions, ttlMs: number): ApiParts {
   const writing = writingParts(incarnation);
   const { known, releasing } = writing;
   const discarding = new Discarding(incarnation, known, releasing);
   const inserts = new OwnInserts({ incarnation, known, discarding, releasing });
   const requester = incarnation.owner.incarnation;
-  const admission = new AdmissionLoop(incarnation, { queues: [], names: [], versions: {}, requester });
+  const offer = { queues: [], names: [], versions: {}, requester };
+  const admission = new AdmissionLoop(incarnation, offer, ttlMs);
   const locks: AdHocLocks = new AdHocLocks({
     ...{ inserts, discarding, known },
     refuseDeadlock: (wait, signal) => refuseDeadlock(incarnation, wait, signal),

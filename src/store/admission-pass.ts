@@ -9,6 +9,7 @@ import { makeDue } from './queries/make-due.js';
 import { markAdmitted } from './queries/mark-admitted.js';
 import { markedTakeOuts } from './queries/marked-take-outs.js';
 import { openPass } from './queries/open-pass.js';
+import { takeOutUnserved } from './queries/take-out-unserved.js';
 import { tasksToAdmit } from './queries/tasks-to-admit.js';
 import { runOn } from './run.js';
 
@@ -41,6 +42,7 @@ function admissionOn(run: Run, { pass, epoch }: { pass: string; epoch: string | 
       const phase = await continuePause(run, null, limit);
       return phase === 'taking-out' || phase === 'resuming';
     },
+    takeOutUnserved: (request) => takeOutUnserved(run, request),
     markedTakeOuts: (limit) => markedTakeOuts(run, limit),
     endUnclaimedRollbacks: (limit) => endUnclaimedRollbacks(run, limit),
     clearTakeOuts: (marked) => clearTakeOuts(run, marked),

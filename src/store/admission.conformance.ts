@@ -49,6 +49,33 @@ export function admissionConformance(open: () => Promise<OpenStore>): void {
       expect(await needed()).toBe(true);
     });
 
+    test('lanes that are taken out: what waits in them goes on with the next entry, and keeps its place', async () => {
+      const { store } = opened as OpenStore;
+      const ids = await insert({ name: 'a' }, { name: 'a' }, { name: 'a' }, { name: 'b' }, { name: 'a' });
+      const [first = '', second = '', third = '', other = '', last = ''] = ids;
+      const entries = ids.map((task) => ({ task, entry: 1 }));
+      await pass((admission) => admission.markAdmitted(epoch, entries.slice(0, 4)));
+      await claimOne(store, await register(store), { task: first, entry: 1 });
+      const { admitted } = await store.admissionNeeded(epoch);
+      expect(admitted.map((lane) => (JSON.parse(lane) as string[])[1])).toEqual(['a', 'b']);
+      const before = await mustGet(store, second);
+      const takeOut = (limit: number, inEpoch = epoch): Promise<number> =>
+        pass((admission) =>
+          admission.takeOutUnserved({ epoch: inEpoch, lanes: admitted.slice(0, 1), limit }),
+        );
+      expect(await takeOut(10, '999')).toBe(0);
+      expect([await takeOut(1), await takeOut(10), await takeOut(10)]).toEqual([1, 1, 0]);
+      expect(await mustGet(store, second)).toEqual({ ...before, entry: 2 });
+      expect(await mustGet(store, third)).toMatchObject({ state: 'waiting', entry: 2 });
+      // What runs, what others serve, and what has not come in are left alone.
+      for (const task of [first, other, last]) expect(await mustGet(store, task)).toMatchObject({ entry: 1 });
+      expect(await pass((admission) => admission.markedTakeOuts(10))).toEqual([
+        { task: second, entry: 1 },
+        { task: third, entry: 1 },
+      ]);
+      expect((await store.admissionNeeded(epoch)).admitted).toEqual(admitted.slice(1));
+    });
+
     test('tasks come in order of place over all lanes given, after a place', async () => {
       const ids = await insert({ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'a' }, { name: 'b' });
       await pass(async (admission) => {

@@ -171,6 +171,8 @@ export interface HoldSource {
 export interface AdmissionNeed {
   /** As Admission.lanesToAdmit. */
   lanes: string[];
+  /** Lanes with tasks that wait and are admitted in the epoch. */
+  admitted: string[];
   /** Whether there are tasks whose time has come and that are not yet marked as due. */
   due: boolean;
   /** Whether there are holds to be taken out, or queues whose pause or resumption is not done yet. */
@@ -205,6 +207,11 @@ export interface Admission {
   markAdmitted(epoch: string, tasks: TaskEntry[]): Promise<RefusedMark[]>;
   /** Does the next page of what a pause or a resumption left to do; whether there is more. */
   continuePauses(limit: number): Promise<boolean>;
+  /**
+   * Raises the entries of tasks that wait in these lanes and are admitted in the epoch, and marks their holds to be taken
+   * out: at most so many a lane. They keep their places. Returns how many.
+   */
+  takeOutUnserved(request: { epoch: string; lanes: string[]; limit: number }): Promise<number>;
   /** Tasks that waited with that entry and do not go on: their holds are to be taken out. */
   markedTakeOuts(limit: number): Promise<TaskEntry[]>;
   /** Ends roll-backs that nobody has claimed in time, and marks their holds to be taken out; returns how many. */

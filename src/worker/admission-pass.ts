@@ -37,6 +37,8 @@ export interface PassRequest {
   afterPlace: string;
   /** What live workers serve. */
   offers: Offer[];
+  /** Lanes that nobody has served for a TTL, as far as this process knows. Default: none. */
+  unserved?: string[];
   /** At most so many tasks. */
   limit: number;
 }
@@ -60,10 +62,12 @@ export async function admissionPass(
     if (admitted.status !== 'done') return admitted;
     // Last, and entered by a later pass: a claim would not see before the commit that the time has come.
     const due = await admission.makeDue(tasksPerPass);
-    // After the take-outs: where this pass dies, these roll back still, and their locks must not be gone.
+    // After the take-outs, and taken out by a later pass: where this one dies, these roll back or wait still, and their
+    // holds must not be gone.
     const over = await admission.endUnclaimedRollbacks(tasksPerPass);
+    const unserved = await markUnserved(admission, request);
     // What the holds that are gone made room for comes in with the next pass.
-    const more = due > 0 || tookOut > 0 || over > 0 || unfinished;
+    const more = due > 0 || tookOut > 0 || over > 0 || unserved > 0 || unfinished;
     return more ? { ...admitted, next: admitted.next ?? firstPlace } : admitted;
   });
   return outcome === 'busy-elsewhere' ? { status: 'busy-elsewhere' } : outcome;
@@ -90,6 +94,16 @@ async function admitPages(
     if (admitted > 0) return done(admitted, after, takeOuts);
   }
   return done(0, after, []);
+}
+
+/** G3: what nobody is there to take must not keep others from its resources. */
+async function markUnserved(
+  admission: Admission,
+  { epoch, unserved = [], offers }: PassRequest,
+): Promise<number> {
+  const served = new Set(servedLanes(unserved, offers));
+  const lanes = unserved.filter((lane) => !served.has(lane));
+  return lanes.length === 0 ? 0 : admission.takeOutUnserved({ epoch, lanes, limit: tasksPerPass });
 }
 
 /**

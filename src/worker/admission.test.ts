@@ -55,6 +55,7 @@ test('tasks are admitted in order of place, a batch a pass, until none is left',
   expect(await pass({}, next ?? '')).toEqual({ status: 'done', admitted: 10, next: null, takeOuts: [] });
   expect(await place.store.admissionNeeded(epoch)).toEqual({
     lanes: [],
+    admitted: [lane],
     due: false,
     takeOuts: false,
     rollbacksOver: false,
@@ -97,6 +98,7 @@ test('a pass that died after entering is finished by the next one', async () => 
   expect(await pass()).toMatchObject({ status: 'done', admitted: 1, takeOuts: [] });
   expect(await place.store.admissionNeeded(epoch)).toEqual({
     lanes: [],
+    admitted: [lane],
     due: false,
     takeOuts: false,
     rollbacksOver: false,

@@ -8,10 +8,12 @@ import {
   nextPassSize,
   type PassOutcome,
 } from './admission-pass.js';
+import { parseLane } from '../lane.js';
 import { inCurrentEpoch } from '../recovery/in-current-epoch.js';
 import { onLoopError } from './incarnation.js';
 import { Loop } from './loop.js';
 import { servedLanes } from './served-lanes.js';
+import { UnservedLanes } from './unserved-lanes.js';
 
 /** How often the store is asked whether admission has work, in milliseconds, where nothing wakes it. */
 const pollMs = 1_700;
@@ -56,10 +58,14 @@ export class AdmissionLoop {
   #next = firstPlace;
   #epoch: string | null = null;
   #fromFirstAt = 0;
+  readonly #unserved: UnservedLanes;
+  #overdue: string[] = [];
   #passSize = firstPassSize;
 
-  constructor(incarnation: Incarnation, own: Offer) {
+  /** `ttlMs`: after so long what is reserved for a lane that nobody serves makes room. */
+  constructor(incarnation: Incarnation, own: Offer, ttlMs: number) {
     this.#incarnation = incarnation;
+    this.#unserved = new UnservedLanes(ttlMs);
     this.#own = own;
     this.#loop = new Loop({
       poll: () => inCurrentEpoch(incarnation, (epoch) => this.#round(epoch)),
@@ -120,11 +126,21 @@ export class AdmissionLoop {
 
   /** The lanes of others are for their own polls: each lane that is served has somebody who asks. */
   async #need(epoch: string): Promise<'nothing' | 'needed' | 'busy-elsewhere'> {
-    const { lanes, due, takeOuts, rollbacksOver, free } =
+    const { lanes, admitted, due, takeOuts, rollbacksOver, free } =
       await this.#incarnation.store.admissionNeeded(epoch);
-    const anybodys = due || takeOuts || rollbacksOver;
+    this.#overdue = this.#unserved.overdue(await this.#unservedAmong(admitted), performance.now());
+    const anybodys = due || takeOuts || rollbacksOver || this.#overdue.length > 0;
     if (!anybodys && servedLanes(lanes, [this.#own]).length === 0) return 'nothing';
-    return free === true ? 'needed' : 'busy-elsewhere';
+    // null: it was not looked at, for a lane that nobody serves.
+    return free === false ? 'busy-elsewhere' : 'needed';
+  }
+
+  /** But for the lanes of ad-hoc locks, which end with their requesters. */
+  async #unservedAmong(lanes: string[]): Promise<string[]> {
+    const ofOthers = without(lanes, servedLanes(lanes, [this.#own])).filter(
+      (lane) => parseLane(lane).requester === undefined,
+    );
+    return ofOthers.length === 0 ? [] : without(ofOthers, servedLanes(ofOthers, await this.#servingOffers()));
   }
 
   #tryAgain(woken: boolean): number {
@@ -137,7 +153,10 @@ export class AdmissionLoop {
 
   async #pass(epoch: string, offers: Offer[]): Promise<PassOutcome> {
     if (this.#next === firstPlace) this.#fromFirstAt = performance.now();
-    const request = { epoch, afterPlace: this.#next, offers, limit: Math.floor(this.#passSize) };
+    const request = {
+      ...{ epoch, afterPlace: this.#next, offers, unserved: this.#overdue },
+      limit: Math.floor(this.#passSize),
+    };
     try {
       const outcome = await admissionPass(this.#incarnation, request);
       if (outcome.status === 'done') this.#passSize = nextPassSize(this.#passSize, 'done');
@@ -173,6 +192,10 @@ export class AdmissionLoop {
     }
     return [this.#own, ...this.#offers.offers];
   }
+}
+
+function without(lanes: readonly string[], others: readonly string[]): string[] {
+  return lanes.filter((lane) => !others.includes(lane));
 }
 
 /** A little less, at random: the polls of a fleet are not all at the same time. */

@@ -55,11 +55,11 @@ export function workerParts(
   options: WorkerOptions,
   checked: CheckedWorkerOptions,
 ): WorkerParts {
-  const { concurrency, offer } = checked;
+  const { concurrency, offer, ttlMs } = checked;
   const writing = writingParts(incarnation);
   const { known, givingBack } = writing;
   const children = lazyChildren(heartbeat, checked);
-  const admission = new AdmissionLoop(incarnation, offer);
+  const admission = new AdmissionLoop(incarnation, offer, ttlMs);
   const slots = new LentSlots(() => claiming.wake());
   const attempts: Attempts = new Attempts({
     ...writing,

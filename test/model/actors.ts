@@ -59,7 +59,7 @@ export async function addAdmitter(world: World, name: string): Promise<void> {
   const process = new ModelProcess(name, 'admitter');
   const incarnation = incarnationOf(world, process);
   const offer = { queues: ['default'], names: [jobName], versions: {} };
-  await world.addProcess(process, () => new AdmissionLoop(incarnation, offer).start());
+  await world.addProcess(process, () => new AdmissionLoop(incarnation, offer, 15_000).start());
 }
 
 /** Whoever has seen a counter stand still for a TTL: it reaps that worker, and cleans up until nothing is left. */

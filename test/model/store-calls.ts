@@ -207,7 +207,7 @@ export class StoreCalls {
     const takeOuts = tasks.some(({ takeOut }) => takeOut !== null) || (phase !== null && phase !== 'paused');
     const rollbacksOver = tasks.some(isRollbackOver);
     const free = lanes.length > 0 || takeOuts || rollbacksOver ? admission === null : null;
-    return { lanes, due: false, takeOuts, rollbacksOver, free };
+    return { lanes, admitted: [], due: false, takeOuts, rollbacksOver, free };
   }
 
   /** Pausing begins under the lock of admission. */

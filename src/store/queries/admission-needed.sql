@@ -24,6 +24,7 @@ need AS (
         AND NOT EXISTS (SELECT FROM holdfast.paused_queues q WHERE q.queue = p.lane::jsonb ->> 0)
       ORDER BY p.lane
     ) AS lanes,
+    ARRAY(SELECT DISTINCT p.lane FROM pairs p WHERE p.admitted_epoch = $1::bigint ORDER BY p.lane) AS admitted,
     EXISTS (
       SELECT FROM (
         SELECT t.run_at FROM holdfast.tasks t WHERE t.state = 'waiting' AND NOT t.due ORDER BY t.run_at LIMIT 1
@@ -43,6 +44,7 @@ need AS (
 -- The lock is tried last, and let go at once: a fleet that asks must not keep the one from it that admits.
 SELECT
   n.lanes,
+  n.admitted,
   n.due,
   n."takeOuts",
   n."rollbacksOver",

@@ -6,5 +6,5 @@ const sql = sqlFile(import.meta.url, './admission-needed.sql');
 
 export async function admissionNeeded(run: Run, epoch: string): Promise<AdmissionNeed> {
   const [need] = await run<AdmissionNeed>(sql, [epoch]);
-  return need ?? { lanes: [], due: false, takeOuts: false, rollbacksOver: false, free: null };
+  return need ?? { lanes: [], admitted: [], due: false, takeOuts: false, rollbacksOver: false, free: null };
 }
