@@ -5,8 +5,11 @@ import { SlowFilesFirst } from './test/helpers/slow-files-first.js';
 const alias = { holdfast: fileURLToPath(new URL('src/index.ts', import.meta.url)) };
 const everywhere = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'];
 const measured = ['test/scale/measured/**/*.test.ts'];
-/** Real processes and servers that die, freeze, or are another version, one after the other. */
-const faults = ['test/faults/**/*.test.ts', 'test/outages/**/*.test.ts', 'test/upgrade/**/*.test.ts'];
+/** Real processes and servers that die, freeze, or are another version. */
+const faults = [
+  ...['faults', 'outages', 'upgrade'].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...['demo', 'recovery', 'serve'].map((name) => `test/cli/${name}.test.ts`),
+];
 
 /** What measures times and rates has the machine to itself, after everything else. */
 const projects: TestProjectInlineConfiguration[] = [
