@@ -115,11 +115,8 @@ describe('a Redis that is', () => {
       // 5 s where the machine has nothing else to do.
       expect(ms).toBeLessThan(10_000);
       for (const { id } of behind) {
-        expect(await hf.wait(id, { timeout: '20s' })).toMatchObject({
-          state: 'completed',
-          entry: 1,
-          attempt: 1,
-        });
+        // One whose claim got no reply was given back: it has another entry then, and no attempt is counted.
+        expect(await hf.wait(id, { timeout: '20s' })).toMatchObject({ state: 'completed', attempt: 1 });
       }
       for (const { child, stderr } of workers) {
         expect(child.exitCode).toBeNull();
