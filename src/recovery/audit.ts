@@ -101,5 +101,5 @@ async function ownersWithoutWorkers(recovery: Recovery, epoch: string): Promise<
 
 /** An audit is of one epoch: where that is over, it is over too. */
 function fixed(epoch: string): Recovery['epoch'] {
-  return { get: async () => epoch, refused: () => {} };
+  return { get: async () => epoch, refused: () => {}, onRefused: () => () => {} };
 }

@@ -46,3 +46,18 @@ test('a look that failed is followed by another', async () => {
   fails = false;
   expect(await epoch.get()).toBe('1');
 });
+
+test('who works in an epoch is told once that it is refused, or at once where it was', async () => {
+  const epoch = createCurrentEpoch(numbered().find);
+  const told: string[] = [];
+  const first = await epoch.get();
+  epoch.onRefused(first, () => told.push('first'));
+  epoch.onRefused(first, () => told.push('never'))();
+  epoch.onRefused('0', () => told.push('of an older one'));
+  expect(told).toEqual(['of an older one']);
+  epoch.refused(first);
+  epoch.refused(first);
+  expect(told).toEqual(['of an older one', 'first']);
+  epoch.refused(await epoch.get());
+  expect(told).toEqual(['of an older one', 'first']);
+});

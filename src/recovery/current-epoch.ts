@@ -4,12 +4,15 @@ export interface CurrentEpoch {
   get(): Promise<string>;
   /** An operation in `epoch` was refused: unless another is known by now, the next `get` looks for one. */
   refused(epoch: string): void;
+  /** Calls `listener` once as soon as `epoch` is known to be refused, until the returned function is called. */
+  onRefused(epoch: string, listener: () => void): () => void;
 }
 
 /** `find` is called once for all who wait at a time, however many were refused. */
 export function createCurrentEpoch(find: () => Promise<string>): CurrentEpoch {
   let known: string | null = null;
   let finding: Promise<string> | null = null;
+  const listeners = new Set<() => void>();
   const lookFor = async (): Promise<string> => {
     try {
       known = await find();
@@ -21,7 +24,16 @@ export function createCurrentEpoch(find: () => Promise<string>): CurrentEpoch {
   return {
     get: async () => known ?? (finding ??= lookFor()),
     refused: (epoch) => {
-      if (known === epoch) known = null;
+      if (known !== epoch) return;
+      known = null;
+      const told = [...listeners];
+      listeners.clear();
+      for (const listener of told) listener();
+    },
+    onRefused: (epoch, listener) => {
+      if (known === epoch) listeners.add(listener);
+      else listener();
+      return () => void listeners.delete(listener);
     },
   };
 }

@@ -88,14 +88,28 @@ export class Claiming {
   }
 
   /** Resolves with the pause until the next claim. */
-  async #waitForWake(epoch: string, signal: AbortSignal): Promise<number> {
+  async #waitForWake(epoch: string, stopping: AbortSignal): Promise<number> {
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    stopping.addEventListener('abort', end);
+    // Nobody wakes who waits in an epoch that is over.
+    const ignoreRefusal = this.#options.incarnation.epoch.onRefused(epoch, end);
+    try {
+      return stopping.aborted ? 0 : await this.#waitUntil(ending.signal, epoch);
+    } finally {
+      ignoreRefusal();
+      stopping.removeEventListener('abort', end);
+    }
+  }
+
+  async #waitUntil(ended: AbortSignal, epoch: string): Promise<number> {
     const { incarnation, lanes, wakeAdmission } = this.#options;
     const until = performance.now() + wakeLimitMs;
     for (;;) {
       const restMs = until - performance.now();
-      if (signal.aborted || restMs <= 1) return 0;
-      const wake = await incarnation.table.waitForWake(epoch, lanes.toListenTo(), restMs, signal);
-      if (wake === 'claim') return 0;
+      if (ended.aborted || restMs <= 1) return 0;
+      const wake = await incarnation.table.waitForWake(epoch, lanes.toListenTo(), restMs, ended);
+      if (wake === 'claim' || ended.aborted) return 0;
       // A server that will not let anybody wait must not be asked in a tight loop.
       if (wake === 'timeout') return until - performance.now() > wakeLimitMs / 2 ? earlyPauseMs : 0;
       wakeAdmission();

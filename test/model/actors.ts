@@ -126,6 +126,7 @@ function epochOf(process: ModelProcess, find: () => Promise<string>): CurrentEpo
       if (process.epoch === refused) process.epoch = null;
       epoch.refused(refused);
     },
+    onRefused: (refused, listener) => epoch.onRefused(refused, listener),
   };
 }
 

@@ -42,7 +42,7 @@ describe('a Cluster', () => {
     expect(await open.table.openEpoch('8')).toBe('opened');
     await open.table.listOwner('8', ada);
     await open.table.stop();
-    open.redis.disconnect();
+    open.disconnect();
   });
 });
 

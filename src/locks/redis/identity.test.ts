@@ -25,7 +25,7 @@ describe('a table that is not the one the epoch was built on', () => {
   afterEach(async () => {
     for (const each of tables.splice(0)) {
       await each.table.stop();
-      each.redis.disconnect();
+      each.disconnect();
     }
     for (const each of servers.splice(0)) await each.stop();
   });

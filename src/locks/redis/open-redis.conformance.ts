@@ -16,6 +16,8 @@ export type OpenRedisOptions = Partial<RedisLockTableOptions> & { url: string };
 export interface OpenRedisTable extends OpenLockTable {
   namespace: string;
   redis: Redis;
+  /** Closes that connection, for a test that stops the table itself. */
+  disconnect(): void;
   /** Removes all keys of the namespace. */
   clear(): Promise<void>;
 }
@@ -24,11 +26,12 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTab
   const namespace = options.namespace ?? uniqueNamespace();
   const table = createRedisLockTable({ ...options, namespace });
   await table.start();
-  const redis = await connectBeside(options.url, namespace);
+  const { redis, disconnect } = await connectBeside(options.url, namespace);
   return {
     table,
     namespace,
     redis,
+    disconnect,
     dump: (epoch) => dumpRedis(redis, namespace, epoch),
     forgeIdentity: async () => void (await redis.hset(epochKey(namespace), 'identity', 'another server')),
     forgeEntering: async (epoch, task) => {
@@ -41,7 +44,7 @@ export async function openRedis(options: OpenRedisOptions): Promise<OpenRedisTab
     close: async () => {
       await table.stop();
       await removeKeys(redis, namespace);
-      redis.disconnect();
+      disconnect();
     },
   };
 }
@@ -55,17 +58,21 @@ function lostKey(loss: Loss): string {
 }
 
 /** A plain connection to the server of the namespace. A test may take that server away. */
-async function connectBeside(url: string, namespace: string): Promise<Redis> {
+async function connectBeside(
+  url: string,
+  namespace: string,
+): Promise<Pick<OpenRedisTable, 'redis' | 'disconnect'>> {
   if (!url.startsWith('redis+')) {
     const redis = new Redis(url);
     redis.on('error', () => {});
-    return redis;
+    return { redis, disconnect: () => redis.disconnect() };
   }
   const address = parseServerUrl(url);
   const settings = { address, key: epochKey(namespace), commandLimitMs: 5_000, log: silentLogger };
   const connection = new Connection(settings);
   await connection.connected();
-  return connection.redis;
+  // Told by the library's own `disconnect`, it would connect again.
+  return { redis: connection.redis, disconnect: () => connection.close() };
 }
 
 async function removeKeys(redis: Redis, namespace: string): Promise<void> {

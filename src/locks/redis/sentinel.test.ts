@@ -26,5 +26,5 @@ test('a table behind Sentinels survives a fail-over, and its epoch does not', as
   await open.table.listOwner('8', ada);
   await expectRefused(open.table.listOwner(epoch, ada), 'other');
   await open.table.stop();
-  open.redis.disconnect();
+  open.disconnect();
 });

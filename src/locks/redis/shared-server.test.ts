@@ -71,7 +71,7 @@ describe('a server shared with others', () => {
     const left = (await redis.keys(`{${open.namespace}}:*`)).filter((key) => !foreign.includes(key));
     expect(left).toEqual([`{${open.namespace}}:epoch`]);
     await open.table.stop();
-    open.redis.disconnect();
+    open.disconnect();
   });
 
   test('an epoch record of another type is an outage, not a reason to write', async () => {
@@ -83,7 +83,7 @@ describe('a server shared with others', () => {
     await expect(open.table.beginEpoch(epoch, 1)).rejects.toThrow(/WRONGTYPE/);
     expect(await redis.keys('*')).toEqual([`{${open.namespace}}:epoch`]);
     await open.table.stop();
-    open.redis.disconnect();
+    open.disconnect();
   });
 
   test('unlinking old epochs leaves the current one, whatever it is asked for', async () => {
