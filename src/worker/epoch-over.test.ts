@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, test } from 'vitest';
 import { overriding } from '../../test/worker/overriding.js';
 import { serverPlace, type Place } from '../../test/worker/place.js';
 import { inState, startWorker } from '../../test/worker/test-worker.js';
