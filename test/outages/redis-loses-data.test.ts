@@ -110,8 +110,7 @@ describe('with 20 tasks that run, 200 that wait, one that is being canceled, and
     await lose();
     const ms = await load.canaryMs();
     console.log(`${name}: a task ended within ${ms} ms of it`);
-    // 2 s where the machine has nothing else to do.
-    expect(ms).toBeLessThan(10_000);
+    expect(ms).toBeLessThan(name.startsWith('FLUSH') ? 2_000 : 5_000);
     await load.end();
     for (const { child, stderr } of workers) {
       expect(child.exitCode).toBeNull();

@@ -50,9 +50,11 @@ async function beginBusyScript(): Promise<void> {
   redis.disconnect();
 }
 
+const longAwayMs = 1_000 * Number(process.env['OUTAGES_SECONDS'] ?? 4);
+
 const refusals: [string, () => unknown, () => unknown][] = [
   ['gone for 1 s', () => place.redis?.refuse(), () => place.redis?.accept()],
-  ['gone for longer', () => place.redis?.refuse(), () => delay(4_000).then(() => place.redis?.accept())],
+  ['gone for longer', () => place.redis?.refuse(), () => delay(longAwayMs).then(() => place.redis?.accept())],
   ['silent', () => place.redis?.silence(), () => delay(4_000).then(() => place.redis?.heal())],
   [
     'full',
@@ -112,8 +114,7 @@ describe('a Redis that is', () => {
       await hf.wait(canary.id, { timeout: '30s' });
       const ms = Math.round(performance.now() - repaired);
       console.log(`${name}: a task ended within ${ms} ms of its repair`);
-      // 5 s where the machine has nothing else to do.
-      expect(ms).toBeLessThan(10_000);
+      expect(ms).toBeLessThan(5_000);
       for (const { id } of behind) {
         // One whose claim got no reply was given back: it has another entry then, and no attempt is counted.
         expect(await hf.wait(id, { timeout: '20s' })).toMatchObject({ state: 'completed', attempt: 1 });
@@ -123,6 +124,7 @@ describe('a Redis that is', () => {
         expect(stderr).not.toMatch(/[Uu]nhandled|uncaught|fenced/);
       }
     },
+    180_000 + longAwayMs,
   );
 
   test('after all of them nothing is left', async () => {

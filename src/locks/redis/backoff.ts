@@ -1,5 +1,5 @@
 const shortestMs = 50;
-const longestMs = 2_000;
+const longestMs = 1_500;
 
 /** How long to wait before another attempt to connect, in milliseconds. The jitter keeps a fleet from coming in step. */
 export function backoff(attempt: number): number {
