@@ -6,6 +6,7 @@ import { startPostgres } from '../helpers/postgres-server.js';
 import { removeFolder, temporaryFolder } from '../helpers/server-process.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { outagePlace } from './helpers/outage-place.js';
+import { stepRedisClock } from './helpers/step-redis-clock.js';
 
 /** Of Debian's package libfaketime, which comes with the program faketime. */
 function libfaketime(): string {
@@ -16,13 +17,13 @@ function libfaketime(): string {
   return found;
 }
 
-/** Redis does not start with it. */
 const library = libfaketime();
 const ttl = ['--ttl', '2s', '--concurrency', '5'];
 
 test.each([
   ['a worker', 'worker'],
   ['PostgreSQL', 'postgres'],
+  ['Redis', 'redis'],
 ] as const)('the clock of %s steps by ten minutes, to and fro: nobody notices', async (_, whose) => {
   const ends: (() => unknown)[] = [];
   const dir = temporaryFolder('clock');
@@ -52,8 +53,13 @@ test.each([
       (await place.hf.tasks.list({ state: 'running' })).tasks.filter(({ progress }) => progress.length > 0)
         .length === held.length;
     await waitUntil(running, 'they run', 30_000);
-    for (const offset of ['+600', '-600', '+0']) {
+    for (const [step, offset] of ['+600', '-600', '+0'].entries()) {
       stepTo(offset);
+      if (whose === 'redis') {
+        const milliseconds = [600_000, -1_200_000, 600_000][step] ?? 0;
+        const shifted = await stepRedisClock(place.direct.redis, place.namespace, milliseconds);
+        expect(shifted).toBeGreaterThanOrEqual(3 * held.length);
+      }
       const { id } = await place.hf.dispatch('work', {}, { exclusive: ['r-free'] });
       await place.hf.wait(id, { timeout: '15s' });
       // More than a TTL, in which nobody may take anybody for dead.
