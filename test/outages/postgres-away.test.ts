@@ -95,6 +95,11 @@ test('a worker in a process comes back as another incarnation, once no handler o
   expect(incarnations).toHaveLength(1);
   letEnd();
   await waitUntil(() => incarnations.length === 2, 'it comes back', 30_000);
+  // Long before anybody could take the old one for dead: this process knows that it is.
+  const rows = await place.sql<{ incarnation: string }>(
+    `SELECT incarnation::text FROM ns.workers WHERE kind = 'worker'`,
+  );
+  expect(rows.map(({ incarnation }) => incarnation)).toEqual([incarnations[1]]);
   expect(await hf.wait(id, { timeout: '30s' })).toMatchObject({ state: 'completed', result: 2 });
   expect(await hf.tasks.get(id)).toMatchObject({ attempt: 1, crashes: 0 });
   expect(mostAtOnce).toBe(1);
