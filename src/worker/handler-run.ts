@@ -14,8 +14,8 @@ import { childEnd, completedWith, threw } from './handler-end.js';
 export interface HandlerRun {
   /** Never rejects, and never resolves before the handler has returned or its process is gone. */
   end: Promise<HandlerEnd | 'not-started'>;
-  /** Resolves when the handler itself runs: from there its time counts. */
-  started: Promise<void>;
+  /** Resolves when the handler itself runs, with the time by `performance.now()` from which its own counts. */
+  started: Promise<number>;
   abort(reason: Error): void;
   /** SIGTERM. It and `kill` do nothing for a handler that runs inline: that can only be asked. */
   terminate(): void;
@@ -60,9 +60,10 @@ function startInline({ ports, definition, handler, row, payload, progress }: Han
       return threw(thrown);
     }
   };
+  const startedAt = performance.now();
   return {
     end: run(),
-    started: Promise.resolve(),
+    started: Promise.resolve(startedAt),
     abort: (reason) => controller.abort(reason),
     terminate: () => {},
     kill: () => {},
@@ -87,7 +88,7 @@ function startInChild({ ports, definition, handler, row, progress }: HandlerStar
   });
   return {
     end,
-    started: child.started,
+    started: child.started.then(() => performance.now()),
     abort: (reason) => child.abort(reason.message),
     terminate: () => child.terminate(),
     kill: () => child.kill(),

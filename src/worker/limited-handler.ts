@@ -22,6 +22,7 @@ export class LimitedHandler {
   readonly #handler: HandlerRun;
   readonly #stop: HandlerStop;
   #timer: NodeJS.Timeout | undefined;
+  #endsBy = Infinity;
   #timedOut = false;
   #begun = false;
 
@@ -37,10 +38,10 @@ export class LimitedHandler {
       },
     });
     this.#stop = new HandlerStop(this.#handler);
-    if (limit?.from === 'now') this.#limit(limit);
-    void this.#handler.started.then(() => {
+    if (limit?.from === 'now') this.#limit(limit, performance.now());
+    void this.#handler.started.then((startedAt) => {
       this.#begun = true;
-      if (limit?.from === 'handler') this.#limit(limit);
+      if (limit?.from === 'handler') this.#limit(limit, startedAt);
     });
     this.end = this.#ended();
   }
@@ -77,15 +78,18 @@ export class LimitedHandler {
   async #ended(): Promise<HandlerEnd | 'not-started'> {
     const end = await this.#handler.end;
     clearTimeout(this.#timer);
+    // One that keeps the thread keeps the timer from telling.
+    if (performance.now() > this.#endsBy) this.#timedOut = true;
     this.#stop.ended();
     return end;
   }
 
-  #limit({ ms, reason }: TimeLimit): void {
+  #limit({ ms, reason }: TimeLimit, since: number): void {
     if (this.#stop.over) return;
+    this.#endsBy = since + ms;
     this.#timer = setTimeout(() => {
       this.#timedOut = true;
       this.#stop.stop(new DOMException(reason, 'TimeoutError'), timeoutPatience);
-    }, ms);
+    }, this.#endsBy - performance.now());
   }
 }
