@@ -154,6 +154,18 @@ export const decisionMutants: Mutant[] = [
     ],
   },
   {
+    name: 'a take-out leaves the table without its pass',
+    rule: '4.2: a late request of a pass that died enters nothing (found here)',
+    scenario: 'enter of a pass before a take-out',
+    edits: [
+      {
+        file: 'worker/admission-pass.ts',
+        from: 'await table.takeOut(epoch, marked, admission.pass);',
+        to: 'await table.takeOut(epoch, marked);',
+      },
+    ],
+  },
+  {
     name: 'a sweep forgets the registry',
     rule: '5 (3): the registry: a hold whose task waits with that very entry is given back',
     scenario: 'crash',

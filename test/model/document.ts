@@ -124,6 +124,11 @@ const foot = `## What it has found
   on: an owner without a row, and what it took was free only when orphans were looked for. Now whoever cannot prove that it
   lives neither lists itself nor claims ([test](../../../src/worker/claiming.test.ts)).
 
+- An admitter got no answer to what it entered, and its session ended; the task was canceled, and the next pass found nothing
+  to take out and cleared the mark. Since the table hears of a pass only when it enters something, what the first had sent
+  was still taken when it came: a hold of a canceled task, which stood in the way of others until somebody claimed that lane or the
+  audit came by. Now a take-out of a pass tells the table its number ([test](../../../src/locks/conformance/taking-out.conformance.ts)).
+
 ## What is not there
 
 Ad-hoc locks and immediate tasks, lanes that lose their last worker, children, several definitions and versions, audits,

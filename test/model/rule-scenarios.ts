@@ -79,6 +79,15 @@ export const ruleScenarios: Scenario[] = [
     ],
   },
   {
+    ...{ name: 'enter of a pass before a take-out', set: 'walked', tasks: alone, workers: [], admitters: 2 },
+    about: 'The same where the pass that takes the task out is the first that the table would hear of.',
+    ...{ clients: ['cancel t1'], faults: { 'lost reply': 1 }, failing: ['a'] },
+    script: [
+      ...['a1 gets no answer to enter', 'cancel t1: cancelTask', 'the server ends', 'a1: takeOut(t1.1)'],
+      ...['a1: commit is executed', 'late, a1: enter'],
+    ],
+  },
+  {
     ...{ name: 'enter after a fail-over', set: 'walked', tasks: conflicting, workers: two },
     about: 'A fail-over forgets the hold of what runs, and then the retry of one that conflicts comes in.',
     ...{ faults: { throw: 1, 'lost hold': 1 }, unordered: true },

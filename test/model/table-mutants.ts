@@ -33,8 +33,8 @@ export const tableMutants: Mutant[] = [
     edits: [
       {
         file: 'locks/memory/enter.ts',
-        from: "  if (number < call.space.pass) return 'older-pass';",
-        to: '',
+        from: "  if (beginPass(call, pass) === 'older-pass') return 'older-pass';",
+        to: '  beginPass(call, pass);',
       },
     ],
   },
