@@ -9,16 +9,20 @@ const folder = join(root, 'dist/model');
 mkdirSync(folder, { recursive: true });
 let bundles = 0;
 
-/** Made of the sources as they are, or with one text in one of them replaced. */
-async function bundle(entry, mutant) {
+/** Made of the sources as they are, or with some texts of them replaced. */
+async function bundle(entry, edits = []) {
   const file = join(folder, `${process.pid}-${(bundles += 1)}.mjs`);
-  let replaced = 0;
+  const found = edits.map(() => 0);
   const mutate = {
     name: 'mutate',
     transform(code, id) {
-      if (mutant === undefined || !id.endsWith(`/src/${mutant.file}`)) return null;
-      replaced += code.split(mutant.from).length - 1;
-      return { code: code.replace(mutant.from, () => mutant.to), map: null };
+      let changed = code;
+      for (const [index, { file: edited, from, to }] of edits.entries()) {
+        if (!id.endsWith(`/src/${edited}`)) continue;
+        found[index] += changed.split(from).length - 1;
+        changed = changed.replace(from, () => to);
+      }
+      return changed === code ? null : { code: changed, map: null };
     },
   };
   const build = await rolldown({
@@ -29,11 +33,11 @@ async function bundle(entry, mutant) {
     plugins: [mutate],
   });
   await build.write({ file });
-  if (mutant !== undefined && replaced !== 1) {
-    throw new Error(`${mutant.file} has the text of the mutant ${replaced} times.`);
+  for (const [index, times] of found.entries()) {
+    if (times !== 1) throw new Error(`${edits[index].file} has the text of the mutant ${times} times.`);
   }
   return import(file);
 }
 
 const { main } = await bundle('main.ts');
-process.exitCode = await main(process.argv.slice(2), (mutant) => bundle('walk.ts', mutant));
+process.exitCode = await main(process.argv.slice(2), (edits) => bundle('walk.ts', edits));

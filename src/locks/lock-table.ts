@@ -39,9 +39,10 @@ export interface LockTable extends TableAudit {
   release(epoch: string, holds: OwnedHold[]): Promise<ReleaseAnswer[]>;
   /**
    * Takes out holds that nobody owns, out of queues, locks and lanes: those of the entry given, or of an earlier one,
-   * which cannot be claimed any more. `stale`: a later entry is there, and so nothing of this one.
+   * which cannot be claimed any more. `stale`: a later entry is there, and so nothing of this one. With the number of a
+   * pass, no older one enters anything from here on: what it sent may come late.
    */
-  takeOut(epoch: string, holds: { task: string; entry: number }[]): Promise<TakeOutAnswer[]>;
+  takeOut(epoch: string, holds: { task: string; entry: number }[], pass?: string): Promise<TakeOutAnswer[]>;
   /** Continues promotions that a bounded call left marked. Returns how many resources are still marked. */
   continuePromotions(epoch: string): Promise<number>;
 

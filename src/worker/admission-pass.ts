@@ -117,7 +117,8 @@ async function takeOutMarked(
 ): Promise<number> {
   const marked = await admission.markedTakeOuts(tasksPerPass);
   if (marked.length === 0) return 0;
-  const answers = await table.takeOut(epoch, marked);
+  // With its number: what an older pass sent may come after the mark is cleared, and nobody would look for it any more.
+  const answers = await table.takeOut(epoch, marked, admission.pass);
   faultPoint('taken-out');
   const gone = marked.filter((_, index) => answers[index] !== undefined && answers[index] !== 'owned');
   await admission.clearTakeOuts(gone);

@@ -111,22 +111,28 @@ function incarnationOf(world: World, process: ModelProcess): Incarnation {
   return {
     owner: { name: process.name, incarnation: process.incarnation },
     ...{ store, table, log },
-    epoch: epochOf(process, () => findOrOpenEpoch({ store, table, log })),
+    epoch: epochOf(world, process, () => findOrOpenEpoch({ store, table, log })),
     mayAct: () => process.mayAct,
     isFenced: () => process.status === 'fenced',
     fence: () => process.fence(),
   };
 }
 
-function epochOf(process: ModelProcess, find: () => Promise<string>): CurrentEpoch {
+function epochOf(world: World, process: ModelProcess, find: () => Promise<string>): CurrentEpoch {
   const epoch = createCurrentEpoch(find);
+  const refused = (old: string): void => {
+    if (process.epoch === old) process.epoch = null;
+    epoch.refused(old);
+  };
   return {
-    get: async () => (process.epoch = await epoch.get()),
-    refused: (refused) => {
-      if (process.epoch === refused) process.epoch = null;
-      epoch.refused(refused);
+    get: async () => {
+      // Who admits is part of a worker, whose claims and beats are refused in an epoch that is over.
+      const { epoch: known } = process;
+      if (process.kind === 'admitter' && known !== null && known !== world.rows.epoch) refused(known);
+      return (process.epoch = await epoch.get());
     },
-    onRefused: (refused, listener) => epoch.onRefused(refused, listener),
+    refused,
+    onRefused: (old, listener) => epoch.onRefused(old, listener),
   };
 }
 

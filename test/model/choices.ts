@@ -67,8 +67,9 @@ export function ringing(world: World, timer: Timer): Choice {
  */
 function mayRing(world: World, timer: Timer): boolean {
   const { process, ms, afterFault, setIn, setAfter } = timer;
-  if (process.kind === 'admitter') return needsAdmission(world);
-  return ms < 10 || afterFault || world.version > setIn || process.deliveries > setAfter;
+  const mayFindMore = ms < 10 || afterFault || world.version > setIn || process.deliveries > setAfter;
+  if (process.kind !== 'admitter') return mayFindMore;
+  return needsAdmission(world) && (mayFindMore || process.epoch !== world.rows.epoch);
 }
 
 function needsAdmission({ rows, calls }: World): boolean {

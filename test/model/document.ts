@@ -1,5 +1,6 @@
 import type { Exploration } from './explorer.js';
 import { mutants } from './mutants.js';
+import { ruleScenarios } from './rule-scenarios.js';
 import { scenarios } from './scenarios.js';
 
 export interface TriedMutant {
@@ -8,6 +9,8 @@ export interface TriedMutant {
   scenario: string;
   walks: number;
   broken: string | null;
+  /** What breaks where the other guard that makes it redundant is left out too. */
+  brokenWithBoth?: string | null;
 }
 
 /** The page of docs/reference/reliability, made of what was run. */
@@ -16,7 +19,7 @@ export function documentOf(found: readonly Exploration[], tried: readonly TriedM
 }
 
 function exploredTable(found: readonly Exploration[]): string {
-  const rows = scenarios.flatMap(({ name, about, ...scenario }) => {
+  const rows = [...scenarios, ...ruleScenarios].flatMap(({ name, about, ...scenario }) => {
     const one = found.findLast((each) => each.scenario === name);
     if (one === undefined) return [];
     const { states, steps, ends, depth, seconds, complete, violation } = one;
@@ -54,11 +57,12 @@ function exploredTable(found: readonly Exploration[]): string {
 }
 
 function mutantsTable(tried: readonly TriedMutant[]): string {
-  const rows = mutants.flatMap(({ name: mutant, rule, scenario, explained = null }) => {
+  const rows = mutants.flatMap(({ name: mutant, rule, scenario, explained = null, onlyWith }) => {
     const one = tried.findLast((each) => each.mutant === mutant && each.scenario === scenario);
     if (one === undefined) return [];
-    const { walks, broken } = one;
-    const what = broken ?? (explained === null ? `nothing, in ${walks} walks` : `nothing: ${explained}`);
+    const { walks, broken, brokenWithBoth = null } = one;
+    const alone = broken ?? (explained === null ? `nothing, in ${walks} walks` : `nothing: ${explained}`);
+    const what = onlyWith === undefined ? alone : `${alone}; without ${onlyWith.what}: ${brokenWithBoth}`;
     return [`| ${[mutant, rule, scenario, what, broken === null ? '' : `${walks}`].join(' | ')} |`];
   });
   return table(['left out', 'rule', 'scenario', 'what breaks', 'walk'], rows);
@@ -89,7 +93,9 @@ compares with PostgreSQL and PGlite), the heartbeat, handlers, and the passing o
 What must hold: *never two* (handlers of conflicting tasks never run at once), *once* (each task and entry runs at most
 once), *order* (nobody begins while one who came before and conflicts still waits, where nothing is retried or paused),
 *held while it runs*, *late writers* (what a call changed was its caller's to change), *legal states*, *table* (the invariants
-of \`src/locks/invariants.ts\`), and in every end with a live worker *everything ends* and *nothing is left*.
+of \`src/locks/invariants.ts\`), *the dead take nothing* (who cannot prove that it lives neither lists itself nor claims), in
+every end with a live worker *everything ends* and *nothing is left*, and *reserved for nothing*: what is paused has no hold, and
+in every end without a worker no hold is left but for those that wait with that very entry.
 
 What is assumed, and so not shown:
 
@@ -106,9 +112,10 @@ What is assumed, and so not shown:
 
 const mutantsHead = `## What happens without a rule
 
-One rule is left out at a time, and the scenario is walked at random (500 walks with a fixed seed, whoever is first goes on,
-and changes now and then) until something breaks. The number of the walk that broke it is in the last column. *Nothing, in so many walks* means that
-this has not shown the rule to be needed: a walk finds seldom what needs many processes to be far behind at one moment.
+One rule is left out at a time, and the scenario is walked at random (500 walks at most with a fixed seed, whoever is first goes
+on, and changes now and then; some scenarios have a script that leads to where the rule is needed) until something breaks. The
+number of the walk that broke it is in the last column; as many walks with every rule break nothing. Where nothing breaks, it is
+said which other guard makes the rule redundant, and what breaks without both: without the other alone nothing breaks there.
 `;
 
 const foot = `## What it has found
@@ -116,6 +123,11 @@ const foot = `## What it has found
 - A worker that had been taken for dead and cleaned up listed itself again when its claim came back as *unlisted*, and claimed
   on: an owner without a row, and what it took was free only when orphans were looked for. Now whoever cannot prove that it
   lives neither lists itself nor claims ([test](../../../src/worker/claiming.test.ts)).
+
+- An admitter got no answer to what it entered, and its session ended; the task was canceled, and the next pass found nothing
+  to take out and cleared the mark. Since the table hears of a pass only when it enters something, what the first had sent
+  was still taken when it came: a hold of a canceled task, which stood in the way of others until somebody claimed that lane or the
+  audit came by. Now a take-out of a pass tells the table its number ([test](../../../src/locks/conformance/taking-out.conformance.ts)).
 
 ## What is not there
 

@@ -2,6 +2,7 @@ import type { Call, ModelProcess, RunningHandler } from './process.js';
 import type { World } from './world.js';
 import { brokenInvariants } from '../../src/locks/invariants.js';
 import { LateWriters } from './late-writers.js';
+import { heldOfPaused, reservedInVain } from './reservations.js';
 import { isUnsettled, taskOf, type StoredTask } from './rows.js';
 
 type Resources = Pick<StoredTask, 'exclusive' | 'shared'>;
@@ -57,12 +58,19 @@ export class Ghosts {
     for (const handler of this.#handlers) if (handler.process === process) this.#handlers.delete(handler);
   }
 
+  /** G4: whoever was cleaned up after is not cleaned up a second time, but as an orphan, when a TTL has passed again. */
+  asks(process: ModelProcess, op: string): void {
+    if (process.mayAct || (op !== 'claim' && op !== 'listOwner')) return;
+    this.#broken('the dead take nothing', `${process.name} asks to ${op}, and cannot prove that it lives`);
+  }
+
   executed(call: Call): void {
     const { rows, table, scenario, replays } = this.#world;
     this.#late.check(call);
     for (const task of rows.tasks) this.#checkState(task);
     if (replays) return;
     this.#checkHolds();
+    this.#checkReservations(heldOfPaused(rows, table.state), 'paused');
     const { epoch, identity } = table.state;
     // Nobody goes by a table of another server: it is refused, and built anew.
     if (call.to !== 'table' || epoch?.status !== 'open' || epoch.identity !== identity) return;
@@ -125,9 +133,22 @@ export class Ghosts {
     this.#broken('everything ends', 'it does not come to rest');
   }
 
-  /** In the end, with somebody alive: all tasks are final and nothing is left in the table. */
+  #checkReservations(tasks: readonly string[], why: string): void {
+    const [first] = tasks;
+    if (first !== undefined) this.#broken('reserved for nothing', `${first} has a hold, and is ${why}`);
+  }
+
+  /**
+   * In the end, with somebody alive: all tasks are final and nothing is left in the table. Without: nothing is reserved but
+   * for those that wait for it, so that who else comes is blocked by nobody else.
+   */
   atRest(): void {
-    const { rows, table, scenario } = this.#world;
+    const { rows, table, scenario, processes } = this.#world;
+    if (!processes.some(({ kind, status }) => kind === 'worker' && status === 'live')) {
+      const admits = processes.some(({ kind, status }) => kind === 'admitter' && status === 'live');
+      if (admits) this.#checkReservations(reservedInVain(rows, table.state), 'over, or has another entry');
+      return;
+    }
     for (const task of rows.tasks) {
       if (scenario.staysPaused === true && task.state === 'waiting') continue;
       if (isUnsettled(task)) this.#broken('everything ends', `${task.id} stays ${task.state}`);

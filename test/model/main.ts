@@ -1,31 +1,21 @@
 import type { Exploration } from './explorer.js';
-import type { SourceMutant } from './mutants.js';
 import type { Scenario } from './scenario.js';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import * as here from './explorer.js';
-import { walk } from './walk.js';
 import { documentOf, type TriedMutant } from './document.js';
-import { mutants } from './mutants.js';
+import { ruleScenarios } from './rule-scenarios.js';
+import { tryMutants, type WalkerOf } from './try-mutants.js';
 import { scenarios } from './scenarios.js';
-
-/** What walks, made of sources that were changed. */
-export type Walker = { walk: typeof walk };
-
-/** As many as find, with a fixed seed, what can be found. */
-const walksPerMutant = 500;
 
 const help = `npm run explore -- [--quick | --ci] [--scenario NAME]... [--mutants [--mutant NAME]...] [--json] [--seconds N] [--states N]
   Visits every state of the scenarios of test/model/scenarios.ts: all, those that finish soon (--quick, --ci), or those named.
-  --mutants  leaves out one rule of the protocol at a time, and tells what breaks
+  --mutants  leaves out one rule of the protocol at a time, and tells what breaks; --mutant chooses among them
   --document FILE  writes docs/reference/reliability/exploration.md from what runs with --json have printed; repeatable
   --seconds  gives up on a scenario after so many seconds (default 600; with --ci 7), --states after so many states`;
 
 /** Resolves with the exit status: 1 where a property was broken, or a mutant broke none that is not explained. */
-export async function main(
-  args: string[],
-  walkerOf: (mutant: SourceMutant) => Promise<Walker>,
-): Promise<number> {
+export async function main(args: string[], walkerOf: WalkerOf): Promise<number> {
   const { values } = parseArgs({
     args,
     options: {
@@ -65,7 +55,7 @@ export async function main(
   if (values.mutants === true) return tryMutants(values.mutant, walkerOf, print);
   const sets =
     values.quick === true ? ['quick'] : ['quick', 'medium', ...(values.ci === true ? [] : ['long'])];
-  const chosen = scenarios.filter(({ name, set }) => {
+  const chosen = [...scenarios, ...ruleScenarios].filter(({ name, set }) => {
     return values.scenario?.includes(name) ?? sets.includes(set);
   });
   let status = 0;
@@ -84,31 +74,6 @@ function rowOf(scenario: Scenario, found: Exploration): string {
   const size = `${states} states, ${steps} steps, ${ends} ends, depth ${depth}, ${seconds.toFixed(0)} s`;
   const whole = complete ? 'complete' : 'NOT complete';
   return `${scenario.name}: ${size}, ${whole}, ${violation === null ? 'nothing broken' : violation.what}`;
-}
-
-async function tryMutants(
-  names: string[] | undefined,
-  walkerOf: (mutant: SourceMutant) => Promise<Walker>,
-  print: (result: object, text: string) => void,
-): Promise<number> {
-  let status = 0;
-  for (const mutant of mutants.filter(({ name }) => names?.includes(name) ?? true)) {
-    const scenario = scenarios.find(({ name }) => name === mutant.scenario) as Scenario;
-    const walker = 'file' in mutant ? await walkerOf(mutant) : { walk };
-    const guardsOff = 'guardsOff' in mutant ? mutant.guardsOff : [];
-    const { walks, violation } = await walker.walk(scenario, {
-      guardsOff,
-      walks: mutant.walks ?? walksPerMutant,
-    });
-    const broken = violation?.what ?? `nothing, in ${walks} walks`;
-    const { name, rule } = mutant;
-    print(
-      { mutant: name, rule, scenario: scenario.name, walks, broken: violation?.what ?? null },
-      `${name} [${scenario.name}]: ${broken}, walk ${walks}`,
-    );
-    if (violation === null && mutant.explained === undefined) status = 1;
-  }
-  return status;
 }
 
 const folder = 'docs/reference/reliability';

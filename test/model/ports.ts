@@ -22,7 +22,10 @@ export function storePort(world: World, process: ModelProcess): Store {
 
 /** The table as one process sees it. Its hints need no decision: wherever they would lead to something, that is allowed. */
 export function tablePort(world: World, process: ModelProcess): LockTable {
-  const ask: Ask = (op, ...args) => world.send(process, 'table', op, args);
+  const ask: Ask = (op, ...args) => {
+    world.ghosts.asks(process, op);
+    return world.send(process, 'table', op, args);
+  };
   const nothing = async (): Promise<void> => {};
   const own = {
     ...{ kind: 'memory', address: 'memory:', start: nothing, stop: nothing },

@@ -94,9 +94,7 @@ export class Run {
       }
       unchanged = before === world.content ? unchanged + 1 : 0;
     }
-    if (world.processes.some(({ kind, status }) => kind === 'worker' && status === 'live')) {
-      world.ghosts.atRest();
-    }
+    world.ghosts.atRest();
   }
 
   async #settle(): Promise<void> {

@@ -49,6 +49,8 @@ export interface Scenario {
   unordered?: boolean;
   /** Paused for good, its tasks wait in the end, without holds. */
   staysPaused?: boolean;
-  /** In which set it runs: `quick` with the tests, `medium` in CI, `long` for the document. */
-  set: 'quick' | 'medium' | 'long';
+  /** How a walk begins: labels of choices, in order, by their beginnings. What is named later is held back until then. */
+  script?: string[];
+  /** In which set it runs: `quick` with the tests, `medium` in CI, `long` for the document; `walked` with its mutants only. */
+  set: 'quick' | 'medium' | 'long' | 'walked';
 }

@@ -2,11 +2,12 @@ import type { Violation } from './explorer.js';
 import type { Scenario } from './scenario.js';
 import type { Choice } from './steps.js';
 import { Run } from './run.js';
+import { Script } from './script.js';
 import { takeTime } from './virtual-time.js';
 
 /**
  * Goes along paths chosen at random, each to its end, until something is broken: finds soon what many paths lead to, and
- * proves nothing.
+ * proves nothing. Where the scenario has a script, each path begins with that.
  */
 export async function walk(
   scenario: Scenario,
@@ -19,11 +20,12 @@ export async function walk(
     for (let walked = 1; walked <= walks; walked++) {
       const path: number[] = [];
       const ranks = new Map<string, number>();
+      const script = new Script(scenario.script);
       const run = new Run(scenario, guardsOff);
       await run.begin();
       for (;;) {
         const choices = run.choices();
-        const step = chosenAtRandom(choices, ranks, random);
+        const step = script.step(choices, (free) => chosenAtRandom(free, ranks, random));
         if (run.world.ghosts.violation !== null) break;
         const choice = choices[step];
         if (choice === undefined || path.length >= longestWalk) {

@@ -20,6 +20,17 @@ export function describeTakingOut(open: OpenTable): void {
       await current().expectSound();
     });
 
+    test('with the number of a pass, what an older one has sent enters nothing any more, by value', async () => {
+      const { table } = current();
+      await table.enter(epoch, '9', [hold('t1')]);
+      expect(await table.takeOut(epoch, [{ task: 't1', entry: 1 }], '10')).toEqual(['taken-out']);
+      expect(await table.enter(epoch, '9', [hold('t1')])).toBe('older-pass');
+      expect(await table.takeOut(epoch, [{ task: 't1', entry: 1 }], '8')).toEqual(['gone']);
+      expect(await table.takeOut(epoch, [{ task: 't1', entry: 1 }])).toEqual(['gone']);
+      expect((await current().dump()).counters.pass).toBe('10');
+      await current().expectSound();
+    });
+
     test('a queued hold leaves its queues and hands on what it had reserved', async () => {
       await current().enter(
         hold('t1', { exclusive: ['a'] }),

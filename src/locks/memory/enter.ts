@@ -1,8 +1,9 @@
 import type { Mode } from '../../resources.js';
 import type { EnterAnswer, EnteringHold } from '../lock-table.js';
 import type { Call } from './call.js';
+import { beginPass } from './begin-pass.js';
 import { dissolve } from './dissolve.js';
-import { addWaits, changeHold, drawOrder, joinQueue, setHold, willWrite } from './hold-writes.js';
+import { addWaits, changeHold, drawOrder, joinQueue, setHold } from './hold-writes.js';
 import { enteringHold } from './new-hold.js';
 import { grant, isCompatible, takeLock } from './promote.js';
 import { eachResource } from './resources-of.js';
@@ -13,12 +14,7 @@ export function enter(
   pass: string,
   holds: readonly EnteringHold[],
 ): EnterAnswer[] | 'older-pass' {
-  const number = BigInt(pass);
-  if (number < call.space.pass) return 'older-pass';
-  if (number > call.space.pass) {
-    willWrite(call);
-    call.space.pass = number;
-  }
+  if (beginPass(call, pass) === 'older-pass') return 'older-pass';
   return holds.map((hold) => enterOne(call, hold));
 }
 

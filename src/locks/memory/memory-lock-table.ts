@@ -48,6 +48,7 @@ export interface MemoryLockTable extends port.LockTable {
 
 const defaultPromotionLimit = 250;
 const noWeight = (): number => 0;
+const noPass = '0';
 
 /** A lock table in this process. It dies with the process, so every start needs a new epoch. */
 export function createMemoryLockTable(options: MemoryLockTableOptions): MemoryLockTable {
@@ -135,8 +136,12 @@ class InMemory implements MemoryLockTable {
     return this.#batch(epoch, holds, noWeight, release);
   }
 
-  async takeOut(epoch: string, holds: { task: string; entry: number }[]): Promise<port.TakeOutAnswer[]> {
-    return this.#batch(epoch, holds, noWeight, takeOut);
+  async takeOut(
+    epoch: string,
+    holds: { task: string; entry: number }[],
+    pass = noPass,
+  ): Promise<port.TakeOutAnswer[]> {
+    return this.#batch(epoch, holds, noWeight, (call, some) => takeOut(call, pass, some));
   }
 
   async continuePromotions(epoch: string): Promise<number> {

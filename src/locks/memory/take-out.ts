@@ -1,5 +1,6 @@
 import type { TakeOutAnswer } from '../lock-table.js';
 import type { Call } from './call.js';
+import { beginPass } from './begin-pass.js';
 import { answerUntilWorkedOff, dissolve } from './dissolve.js';
 
 interface TakeOut {
@@ -7,7 +8,8 @@ interface TakeOut {
   entry: number;
 }
 
-export function takeOut(call: Call, holds: readonly TakeOut[]): TakeOutAnswer[] {
+export function takeOut(call: Call, pass: string, holds: readonly TakeOut[]): TakeOutAnswer[] {
+  beginPass(call, pass);
   return answerUntilWorkedOff(call, holds, (item) => takeOutOne(call, item));
 }
 

@@ -41,7 +41,7 @@ export type HoldOperation =
   | { do: 'move'; picks: Pick[] }
   | { do: 'repeatMove' }
   | { do: 'release'; picks: Pick[]; ofAll: boolean }
-  | { do: 'takeOut'; picks: Pick[] }
+  | { do: 'takeOut'; picks: Pick[]; pass: 'older' | 'newer' | null }
   | { do: 'newEpoch' };
 
 export type OtherOperation =
@@ -85,6 +85,7 @@ const pick: fc.Arbitrary<Pick> = fc.record({
   wrongOwner: rarely,
 });
 const picks = fc.array(pick, { minLength: 1, maxLength: 3 });
+const passOfTakeOut = fc.option(fc.constantFrom('older' as const, 'newer' as const));
 const owner = index(owners);
 const after = fc.option(fc.nat({ max: 7 }));
 const limit = fc.integer({ min: 0, max: 3 });
@@ -115,7 +116,7 @@ const changes: [number, fc.Arbitrary<Operation>][] = [
   [3, fc.record({ do: fc.constant('move' as const), picks })],
   [1, fc.constant({ do: 'repeatMove' as const })],
   [8, fc.record({ do: fc.constant('release' as const), picks, ofAll: rarely })],
-  [3, fc.record({ do: fc.constant('takeOut' as const), picks })],
+  [3, fc.record({ do: fc.constant('takeOut' as const), picks, pass: passOfTakeOut })],
   [1, fc.record({ do: fc.constant('mend' as const), picks })],
   [1, fc.constant({ do: 'continuePromotions' as const })],
   [2, fc.record({ do: fc.constant('listOwner' as const), owner })],

@@ -76,7 +76,9 @@ function resolveHolds(operation: HoldOperation, story: Story): Step {
     }
     case 'takeOut': {
       const holds = picked(operation.picks, before.holds).map(({ task, entry }) => ({ task, entry }));
-      return (table) => table.takeOut(epoch, holds);
+      if (operation.pass === null) return (table) => table.takeOut(epoch, holds);
+      const pass = operation.pass === 'older' ? story.pass - 1 : (story.pass += 1);
+      return (table) => table.takeOut(epoch, holds, String(pass));
     }
     case 'newEpoch':
     default:

@@ -51,7 +51,7 @@ test('one release works off little more than 500 resources, the operation all', 
 test('one take-out works off little more than 500 resources, the operation all', async () => {
   await current.enter(...tasks.map(wide));
   const holds = tasks.map((task) => ({ task, entry: 1 }));
-  expect(await scripts.run(takeOut, epoch, { promotionLimit: 250, holds })).toEqual([
+  expect(await scripts.run(takeOut, epoch, { promotionLimit: 250, pass: '0', holds })).toEqual([
     'taken-out',
     'taken-out',
   ]);

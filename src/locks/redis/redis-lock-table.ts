@@ -171,9 +171,13 @@ class RedisLockTable implements port.LockTable {
     );
   }
 
-  async takeOut(epoch: string, holds: { task: string; entry: number }[]): Promise<port.TakeOutAnswer[]> {
+  async takeOut(
+    epoch: string,
+    holds: { task: string; entry: number }[],
+    pass = '0',
+  ): Promise<port.TakeOutAnswer[]> {
     return this.#batch(holds, noWeight, (some, promotionLimit) =>
-      this.#run(takeOut, epoch, { promotionLimit, holds: some }),
+      this.#run(takeOut, epoch, { promotionLimit, pass, holds: some }),
     );
   }
 
