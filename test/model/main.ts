@@ -15,6 +15,9 @@ export type Walker = { walk: typeof walk };
 /** As many as find, with a fixed seed, what can be found. */
 const walksPerMutant = 500;
 
+/** Of a story, so many lines of how it came to rest, or did not. */
+const longestEnd = 100;
+
 const help = `npm run explore -- [--quick | --ci] [--scenario NAME]... [--mutants [--mutant NAME]...] [--json] [--seconds N] [--states N]
   Visits every state of the scenarios of test/model/scenarios.ts: all, those that finish soon (--quick, --ci), or those named.
   --mutants  leaves out one rule of the protocol at a time, and tells what breaks
@@ -74,7 +77,8 @@ export async function main(
     print(found, rowOf(scenario, found));
     if (found.violation === null) continue;
     status = 1;
-    console.log((await here.storyOf(scenario, found.violation)).join('\n'));
+    const story = await here.storyOf(scenario, found.violation);
+    console.log(story.slice(0, found.violation.path.length + longestEnd).join('\n'));
   }
   return status;
 }

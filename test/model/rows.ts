@@ -32,7 +32,8 @@ export interface Transaction {
   kind: 'admission' | 'rebuild';
   rows: Map<string, StoredTask>;
   deleted: Set<string>;
-  commits: (() => void)[];
+  /** The epoch that is the fleet's once it commits. */
+  opens: { epoch: string; identity: string } | null;
   /** Nobody goes on with it: the server ends it. */
   abandoned: boolean;
 }

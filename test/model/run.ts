@@ -5,8 +5,7 @@ import { addAdmitter, addClient, addHeir, addSweeper, addWorkerProcess } from '.
 import { begin, choicesOf, progressOf, ringing } from './choices.js';
 import { Guards } from './guards.js';
 import { addTask } from './rows.js';
-import { giveTimeTo } from './virtual-time.js';
-import { World } from './world.js';
+import { World, type Automata } from './world.js';
 
 const policies = {
   ...{ maxAttempts: 3, maxCrashes: 3, backoff: { initialMs: 0, maxMs: 0 } },
@@ -24,13 +23,27 @@ export class Run {
 
   readonly #tells: boolean;
 
-  constructor(scenario: Scenario, guardsOff: readonly string[], tells = false) {
+  constructor(world: World, tells = false) {
+    this.world = world;
     this.#tells = tells;
-    this.world = new World(scenario, new Guards(guardsOff));
-    giveTimeTo(this.world);
   }
 
-  async begin(): Promise<void> {
+  /** Where a scenario begins. */
+  static async begun(
+    scenario: Scenario,
+    guardsOff: readonly string[],
+    { automata = new Map(), tells = false }: { automata?: Automata; tells?: boolean } = {},
+  ): Promise<Run> {
+    const run = new Run(new World(scenario, new Guards(guardsOff), automata), tells);
+    await run.#begin();
+    return run;
+  }
+
+  copy(): Run {
+    return new Run(this.world.copy());
+  }
+
+  async #begin(): Promise<void> {
     const { world } = this;
     const { scenario } = world;
     await world.begin();
@@ -68,10 +81,11 @@ export class Run {
   async comeToRest(): Promise<void> {
     const { world } = this;
     let steps = 0;
+    const rung = new Map<string, number>();
     const still = async (): Promise<boolean> => {
       for (;;) {
-        const [next] = progressOf(world).filter(({ optional }) => !optional);
-        if (next === undefined || world.ghosts.violation !== null) return true;
+        const next = nextInTurn(progressOf(world), rung);
+        if (next === null || world.ghosts.violation !== null) return true;
         if (++steps > longestRest) {
           world.ghosts.neverRests();
           return false;
@@ -83,9 +97,8 @@ export class Run {
       const before = world.content;
       if (!(await still())) return;
       for (const process of world.processes) {
-        const beat = process.programs.get('beat');
-        if (beat === undefined || process.status !== 'live') continue;
-        await begin(world, process, 'beat', beat);
+        if (!process.node.programs.includes('beat') || process.status !== 'live') continue;
+        await begin(world, process, 'beat');
         if (!(await still())) return;
       }
       for (const timer of world.processes.flatMap(({ runs, timers }) => (runs ? timers : []))) {
@@ -107,4 +120,15 @@ export class Run {
       await next.happen();
     }
   }
+}
+
+/** What is under way goes on before anybody looks again, and of those who look again, who has done so least often. */
+function nextInTurn(choices: readonly Choice[], rung: Map<string, number>): Choice | null {
+  const due = choices.filter(({ optional }) => !optional);
+  const underWay = due.find(({ rings }) => rings === undefined);
+  if (underWay !== undefined) return underWay;
+  const turn = ({ rings }: Choice): number => rung.get(rings?.process.name ?? '') ?? 0;
+  const [next = null] = due.sort((a, b) => turn(a) - turn(b));
+  if (next !== null) rung.set(next.rings?.process.name ?? '', turn(next) + 1);
+  return next;
 }

@@ -2,6 +2,7 @@ import type { Violation } from './explorer.js';
 import type { Scenario } from './scenario.js';
 import type { Choice } from './steps.js';
 import { Run } from './run.js';
+import type { Automata } from './world.js';
 import { takeTime } from './virtual-time.js';
 
 /**
@@ -14,13 +15,13 @@ export async function walk(
 ): Promise<{ walks: number; violation: Violation | null }> {
   const { walks, seed = 1, guardsOff = [] } = options;
   const random = seededRandom(seed);
+  const automata: Automata = new Map();
   const restoreTime = takeTime();
   try {
     for (let walked = 1; walked <= walks; walked++) {
       const path: number[] = [];
       const ranks = new Map<string, number>();
-      const run = new Run(scenario, guardsOff);
-      await run.begin();
+      const run = await Run.begun(scenario, guardsOff, { automata });
       for (;;) {
         const choices = run.choices();
         const step = chosenAtRandom(choices, ranks, random);
