@@ -6,6 +6,7 @@ import type { WorkerOptions } from '../../src/worker/worker-options.js';
 import type { TaskDefinition } from '../../src/tasks/definition.js';
 import type { Owner } from '../../src/owner.js';
 import type { LocalProcess } from './local-process.js';
+import type { Scenario } from './scenario.js';
 import type { World } from './world.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger } from '../../src/log.js';
@@ -13,6 +14,7 @@ import { cleanupLocksForWorker } from '../../src/recovery/cleanup-locks-for-work
 import type { CurrentEpoch } from '../../src/recovery/current-epoch.js';
 import { createCurrentEpoch } from '../../src/recovery/current-epoch.js';
 import { findOrOpenEpoch } from '../../src/recovery/open-epoch.js';
+import { inCurrentEpoch } from '../../src/recovery/in-current-epoch.js';
 import { releaseStaleLocksForSelf } from '../../src/recovery/release-stale-locks-for-self.js';
 import { defineTask } from '../../src/tasks/definition.js';
 import { AdmissionLoop } from '../../src/worker/admission.js';
@@ -24,11 +26,15 @@ import { storePort, tablePort } from './ports.js';
 import { jobName } from './rows.js';
 
 /** A worker as in src/worker/worker.ts: its parts are made by the same function, and its loops are the real ones. */
-export async function addWorkerProcess(world: World, name: string, slots: number): Promise<void> {
-  const incarnation = await world.register(name);
+export async function addWorkerProcess(
+  world: World,
+  name: string,
+  { slots, serves = jobName }: Scenario['workers'][number],
+): Promise<void> {
+  const incarnation = await world.register(name, serves);
   await world.addProcess({ name, kind: 'worker', incarnation }, (process) => {
     const own = incarnationOf(process);
-    const definitions = new Map([[jobName, definitionFor(process)]]);
+    const definitions = new Map([[serves, definitionFor(process, serves)]]);
     const beater: Beater = { kind: 'caller', beat: async () => 'beaten' };
     const options: WorkerOptions = { ...own, definitions, beater, name, concurrency: slots };
     const heartbeat = heartbeatOf(process);
@@ -56,9 +62,16 @@ export async function addWorkerProcess(world: World, name: string, slots: number
 
 export async function addAdmitter(world: World, name: string): Promise<void> {
   const offer = { queues: ['default'], names: [jobName], versions: {} };
-  await world.addProcess({ name, kind: 'admitter' }, (process) =>
-    new AdmissionLoop(incarnationOf(process), offer, 15_000).start(),
-  );
+  // Where lanes are lost, nobody waits for long: the second look already takes out.
+  const ttlMs = world.scenario.losesLane === true ? 1 : 15_000;
+  await world.addProcess({ name, kind: 'admitter' }, (process) => {
+    const own = incarnationOf(process);
+    new AdmissionLoop(own, offer, ttlMs).start();
+    // Whoever admits is a worker too, whose other parts find out in the end that the table has another epoch.
+    process.programs.set('look', async () => {
+      await inCurrentEpoch(own, (epoch) => own.table.inspectHold(epoch, 't1'));
+    });
+  });
 }
 
 /** Whoever has seen a counter stand still for a TTL: it reaps that worker, and cleans up until nothing is left. */
@@ -138,9 +151,9 @@ function heartbeatOf(process: LocalProcess): Heartbeat {
   };
 }
 
-function definitionFor(process: LocalProcess): TaskDefinition {
+function definitionFor(process: LocalProcess, name: string): TaskDefinition {
   return defineTask({
-    name: jobName,
+    name,
     run: (_payload, { task, signal }) => handlerOf(process, 'run', task, signal),
     rollback: (_payload, { task, signal }) => handlerOf(process, 'rollback', task, signal),
   });

@@ -1,6 +1,13 @@
-import type { CalledHandler, Effect, SentCall, SetTimer, Status, Told } from './local-process.js';
 import { exactText } from './digest.js';
-import { LocalProcess } from './local-process.js';
+import type {
+  CalledHandler,
+  Effect,
+  LocalProcess,
+  SentCall,
+  SetTimer,
+  Status,
+  Told,
+} from './local-process.js';
 
 /** What a process has come to by what it was told: what it waits for now, and what it did at last that others see. */
 export interface Node {

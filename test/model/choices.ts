@@ -69,12 +69,13 @@ export function ringing(world: World, timer: Timer): Choice {
  */
 function mayRing(world: World, timer: Timer): boolean {
   const { process, ms, afterFault, setIn, setAfter } = timer;
-  if (process.kind === 'admitter') return needsAdmission(world);
+  if (process.kind === 'admitter') return needsAdmission(world, process.node.epoch);
   return ms < 10 || afterFault || world.version > setIn || process.deliveries > setAfter;
 }
 
-function needsAdmission({ rows, calls }: World): boolean {
-  const { free } = calls.admissionNeeded(rows.epoch ?? '0') as { free: boolean | null };
+/** In the epoch that it works in: of another it does not hear by this. */
+function needsAdmission({ rows, calls }: World, epoch: string | null): boolean {
+  const { free } = calls.admissionNeeded(epoch ?? rows.epoch ?? '0') as { free: boolean | null };
   return free === true;
 }
 

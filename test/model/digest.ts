@@ -46,7 +46,8 @@ export function exactText(value: unknown): string {
   if (typeof value === 'function') throw new Error('A function is no part of a message.');
   if (value === undefined) return 'undefined';
   if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value !== 'object' || value === null) return `${String(value as number)}${typeof value}`;
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(exactText).join()}]`;
   if (value instanceof Map || value instanceof Set)
     throw new Error('A message is made of lists and records.');

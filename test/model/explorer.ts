@@ -14,6 +14,8 @@ export interface Exploration {
   seconds: number;
   /** Whether every state was seen; else the limit came first. */
   complete: boolean;
+  /** Ends that have the fault that is known. */
+  known: number;
   violation: Violation | null;
 }
 
@@ -49,7 +51,7 @@ async function search(scenario: Scenario, options: ExploreOptions): Promise<Expl
   const seen = new Set<string>();
   const found: Exploration = {
     ...{ scenario: scenario.name, states: 0, steps: 0, ends: 0, depth: 0, seconds: 0 },
-    ...{ complete: true, violation: null },
+    ...{ complete: true, known: 0, violation: null },
   };
   const frontier: State[] = [];
   /** Sees a state, and what may happen next in it, where it was not seen before. */
@@ -68,7 +70,8 @@ async function search(scenario: Scenario, options: ExploreOptions): Promise<Expl
       const end = run.copy();
       await end.comeToRest();
       const what = end.world.ghosts.violation;
-      if (what !== null) found.violation = { what, path: stepsOf(path) };
+      if (what !== null && what === scenario.known) found.known += 1;
+      else if (what !== null) found.violation = { what, path: stepsOf(path) };
     }
     if (choices.length > 0) frontier.push({ run, path, choices, next: 0 });
   };
@@ -79,7 +82,10 @@ async function search(scenario: Scenario, options: ExploreOptions): Promise<Expl
       found.complete = false;
       break;
     }
-    if (first > 10_000) (frontier.splice(0, first), (first = 0));
+    if (first > 10_000) {
+      frontier.splice(0, first);
+      first = 0;
+    }
     const state = (order === 'deepest' ? frontier.at(-1) : frontier[first]) as State;
     const step = state.next++;
     const isLast = state.next === state.choices.length;

@@ -3,7 +3,7 @@ import type { Call, ModelProcess } from './process.js';
 import type { World } from './world.js';
 import { brokenInvariants } from '../../src/locks/invariants.js';
 import { lateWriter, tasksBefore } from './late-writers.js';
-import { isUnsettled, taskOf, type StoredTask } from './rows.js';
+import { isServed, isUnsettled, taskOf, type StoredTask } from './rows.js';
 
 type Resources = Pick<StoredTask, 'exclusive' | 'shared'>;
 
@@ -116,6 +116,7 @@ export class Ghosts {
     if (mine === undefined || scenario.unordered === true || rows.paused) return;
     for (const other of rows.tasks) {
       const neverRan = ![...this.#begun].some((key) => key.startsWith(`${other.id}.`));
+      if (!isServed(rows, other)) continue;
       if (other.place < mine.place && other.state === 'waiting' && neverRan && this.#conflict(id, other.id)) {
         this.#broken('order', `${id} begins although ${other.id} came before it and still waits`);
       }
@@ -140,6 +141,7 @@ export class Ghosts {
     const { rows, table, scenario } = this.#world;
     for (const task of rows.tasks) {
       if (scenario.staysPaused === true && task.state === 'waiting') continue;
+      if (task.state === 'waiting' && !isServed(rows, task)) continue;
       if (isUnsettled(task)) this.#broken('everything ends', `${task.id} stays ${task.state}`);
     }
     const dump = rows.epoch === null ? null : table.dumpState(rows.epoch);

@@ -28,6 +28,7 @@ export function isInvisible(world: World, call: Call): boolean {
     // Nothing but the offers of others: each admitter here serves every lane itself.
     case 'servingWorkers':
     case 'admissionNeeded':
+      return world.scenario.losesLane !== true;
     case 'lanesToAdmit':
       return true;
     case 'continuePauses':

@@ -125,6 +125,16 @@ export class TransactionCalls {
     return over.length;
   }
 
+  takeOutUnserved(id: number, { epoch, lanes }: { epoch: string; lanes: string[] }): number {
+    const transaction = this.#open(id);
+    const unserved = this.#rows.tasks.filter(
+      ({ state, lane, admittedEpoch }) =>
+        state === 'waiting' && admittedEpoch === epoch && lanes.includes(lane),
+    );
+    model.takeOutWaiting(unserved.map((task) => this.#own(transaction, task)));
+    return unserved.length;
+  }
+
   // A new epoch
 
   drawEpoch(id: number, seen: string | null): string {

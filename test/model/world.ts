@@ -45,6 +45,8 @@ export class World {
   orphans: Call[] = [];
   /** Until then every process finds the first epoch. */
   hasBegun = false;
+  /** In the end a process that is idle grows older, so that what it keeps for a while is read again. */
+  timePasses = false;
   /** How many workers were asked to stop. */
   stops = 0;
   /** Raised with every change of either store. */
@@ -78,6 +80,7 @@ export class World {
     copy.processes.push(...this.processes.map((process) => process.copy()));
     copy.orphans = this.orphans.map((call) => ({ ...call, process: copy.#named(call.process.name) }));
     copy.hasBegun = this.hasBegun;
+    copy.timePasses = this.timePasses;
     copy.stops = this.stops;
     copy.version = this.version;
     return copy;
@@ -106,8 +109,8 @@ export class World {
   }
 
   /** Resolves with its incarnation. */
-  async register(name: string): Promise<string> {
-    const incarnation = addWorker(this.rows, name);
+  async register(name: string, serves: string): Promise<string> {
+    const incarnation = addWorker(this.rows, name, serves);
     await this.table.listOwner('1', { name, incarnation });
     return incarnation;
   }
@@ -214,7 +217,7 @@ export class World {
       (timer) => timers.get(timer.id) ?? { ...timer, process, setIn: this.version, setAfter, afterFault },
     );
     for (const effect of node.effects) this.#suffer(process, effect);
-    if (process.isIdle) this.#rest(process);
+    if (process.isIdle && !this.timePasses && this.scenario.losesLane !== true) this.#rest(process);
   }
 
   #sent(process: ModelProcess, sent: SentCall): Call {
