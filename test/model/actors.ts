@@ -5,6 +5,8 @@ import type { WorkerParts } from '../../src/worker/worker-parts.js';
 import type { WorkerOptions } from '../../src/worker/worker-options.js';
 import type { TaskDefinition } from '../../src/tasks/definition.js';
 import type { Owner } from '../../src/owner.js';
+import type { LocalProcess } from './local-process.js';
+import type { Scenario } from './scenario.js';
 import type { World } from './world.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger } from '../../src/log.js';
@@ -12,6 +14,7 @@ import { cleanupLocksForWorker } from '../../src/recovery/cleanup-locks-for-work
 import type { CurrentEpoch } from '../../src/recovery/current-epoch.js';
 import { createCurrentEpoch } from '../../src/recovery/current-epoch.js';
 import { findOrOpenEpoch } from '../../src/recovery/open-epoch.js';
+import { inCurrentEpoch } from '../../src/recovery/in-current-epoch.js';
 import { releaseStaleLocksForSelf } from '../../src/recovery/release-stale-locks-for-self.js';
 import { defineTask } from '../../src/tasks/definition.js';
 import { AdmissionLoop } from '../../src/worker/admission.js';
@@ -20,20 +23,22 @@ import { stopInOrder, stopParts } from '../../src/worker/stop-in-order.js';
 import { workerParts } from '../../src/worker/worker-parts.js';
 import { handlerOf } from './handlers.js';
 import { storePort, tablePort } from './ports.js';
-import { ModelProcess } from './process.js';
 import { jobName } from './rows.js';
 
 /** A worker as in src/worker/worker.ts: its parts are made by the same function, and its loops are the real ones. */
-export async function addWorkerProcess(world: World, name: string, slots: number): Promise<void> {
-  const process = new ModelProcess(name, 'worker');
-  await world.register(process);
-  const incarnation = incarnationOf(world, process);
-  const definitions = new Map([[jobName, definitionFor(world, process)]]);
-  const beater: Beater = { kind: 'caller', beat: async () => 'beaten' };
-  const options: WorkerOptions = { ...incarnation, definitions, beater, name, concurrency: slots };
-  const heartbeat = heartbeatOf(process);
-  await world.addProcess(process, () => {
-    const parts = workerParts(incarnation, heartbeat, options, checkWorkerOptions(options));
+export async function addWorkerProcess(
+  world: World,
+  name: string,
+  { slots, serves = jobName }: Scenario['workers'][number],
+): Promise<void> {
+  const incarnation = await world.register(name, serves);
+  await world.addProcess({ name, kind: 'worker', incarnation }, (process) => {
+    const own = incarnationOf(process);
+    const definitions = new Map([[serves, definitionFor(process, serves)]]);
+    const beater: Beater = { kind: 'caller', beat: async () => 'beaten' };
+    const options: WorkerOptions = { ...own, definitions, beater, name, concurrency: slots };
+    const heartbeat = heartbeatOf(process);
+    const parts = workerParts(own, heartbeat, options, checkWorkerOptions(options));
     process.parts = parts as WorkerParts & { known: KnownHolds };
     process.fence = () => {
       if (process.status === 'fenced') return;
@@ -47,7 +52,7 @@ export async function addWorkerProcess(world: World, name: string, slots: number
     });
     process.programs.set('stop', async () => {
       await stopInOrder(parts, heartbeat, { graceMs: 30_000, onUnstoppable: () => {} });
-      world.crash(process, 'stopped');
+      process.effects.push({ what: 'stops' });
     });
     // Admission is another process's here; what is due for a retry, it finds by itself.
     void parts.admission.stop();
@@ -56,23 +61,29 @@ export async function addWorkerProcess(world: World, name: string, slots: number
 }
 
 export async function addAdmitter(world: World, name: string): Promise<void> {
-  const process = new ModelProcess(name, 'admitter');
-  const incarnation = incarnationOf(world, process);
   const offer = { queues: ['default'], names: [jobName], versions: {} };
-  await world.addProcess(process, () => new AdmissionLoop(incarnation, offer, 15_000).start());
+  // Where lanes are lost, nobody waits for long: the second look already takes out.
+  const ttlMs = world.scenario.losesLane === true ? 1 : 15_000;
+  await world.addProcess({ name, kind: 'admitter' }, (process) => {
+    const own = incarnationOf(process);
+    new AdmissionLoop(own, offer, ttlMs).start();
+    // Whoever admits is a worker too, whose other parts find out in the end that the table has another epoch.
+    process.programs.set('look', async () => {
+      await inCurrentEpoch(own, (epoch) => own.table.inspectHold(epoch, 't1'));
+    });
+  });
 }
 
 /** Whoever has seen a counter stand still for a TTL: it reaps that worker, and cleans up until nothing is left. */
 export async function addSweeper(world: World, name: string): Promise<void> {
-  const process = new ModelProcess(name, 'sweeper');
-  const recovery = incarnationOf(world, process);
-  await world.addProcess(process, () => {
-    for (const dead of world.processes.filter(({ kind }) => kind === 'worker')) {
-      process.programs.set(`sweep ${dead.name}`, async () => {
-        const { incarnation } = dead;
-        const owner: Owner = { name: dead.name, incarnation };
-        const counter = String(world.rows.workers.get(incarnation)?.counter ?? 0);
-        if ((await recovery.store.reapWorker(incarnation, counter)) === 'alive') return;
+  const workers = world.processes.filter(({ kind }) => kind === 'worker');
+  const owners = workers.map((dead): Owner => ({ name: dead.name, incarnation: dead.incarnation }));
+  await world.addProcess({ name, kind: 'sweeper' }, (process) => {
+    const recovery = incarnationOf(process);
+    for (const owner of owners) {
+      process.programs.set(`sweep ${owner.name}`, async () => {
+        const counter = (await process.send('world', 'counterOf', [owner.incarnation])) as string;
+        if ((await recovery.store.reapWorker(owner.incarnation, counter)) === 'alive') return;
         while (!(await cleanupLocksForWorker(recovery, owner))) await delay(1_000);
       });
     }
@@ -81,11 +92,10 @@ export async function addSweeper(world: World, name: string): Promise<void> {
 
 /** The next incarnation of a worker that is provably dead, when it starts: it does not wait for a TTL. */
 export async function addHeir(world: World, name: string): Promise<void> {
-  const process = new ModelProcess(`heir of ${name}`, 'sweeper');
-  const recovery = incarnationOf(world, process);
-  const dead = world.processes.find((one) => one.name === name);
-  const isDead = async (): Promise<boolean> => dead?.status === 'crashed';
-  await world.addProcess(process, () => {
+  await world.addProcess({ name: `heir of ${name}`, kind: 'sweeper' }, (process) => {
+    const recovery = incarnationOf(process);
+    const isDead = async (): Promise<boolean> =>
+      (await process.send('world', 'hasCrashed', [name])) as boolean;
     process.programs.set(`sweep ${name}`, async () => {
       const self = { name, incarnation: '1000' };
       while (!(await releaseStaleLocksForSelf(recovery, self, isDead))) await delay(1_000);
@@ -94,31 +104,30 @@ export async function addHeir(world: World, name: string): Promise<void> {
 }
 
 export async function addClient(world: World, what: string): Promise<void> {
-  const process = new ModelProcess(what, 'client');
-  const store = storePort(world, process);
   const [, task = ''] = what.split(' ');
-  await world.addProcess(process, async () => {
+  await world.addProcess({ name: what, kind: 'client' }, async (process) => {
+    const store = storePort(process);
     if (what.startsWith('cancel')) await store.cancelTask(task);
     if (what.startsWith('pause')) await store.pauseQueue('default');
     if (what.endsWith('resume')) await store.resumeQueue('default');
   });
 }
 
-function incarnationOf(world: World, process: ModelProcess): Incarnation {
-  const store = storePort(world, process);
-  const table = tablePort(world, process);
+function incarnationOf(process: LocalProcess): Incarnation {
+  const store = storePort(process);
+  const table = tablePort(process);
   const log = silentLogger;
   return {
     owner: { name: process.name, incarnation: process.incarnation },
     ...{ store, table, log },
-    epoch: epochOf(world, process, () => findOrOpenEpoch({ store, table, log })),
+    epoch: epochOf(process, () => findOrOpenEpoch({ store, table, log })),
     mayAct: () => process.mayAct,
     isFenced: () => process.status === 'fenced',
     fence: () => process.fence(),
   };
 }
 
-function epochOf(world: World, process: ModelProcess, find: () => Promise<string>): CurrentEpoch {
+function epochOf(process: LocalProcess, find: () => Promise<string>): CurrentEpoch {
   const epoch = createCurrentEpoch(find);
   const refused = (old: string): void => {
     if (process.epoch === old) process.epoch = null;
@@ -126,9 +135,6 @@ function epochOf(world: World, process: ModelProcess, find: () => Promise<string
   };
   return {
     get: async () => {
-      // Who admits is part of a worker, whose claims and beats are refused in an epoch that is over.
-      const { epoch: known } = process;
-      if (process.kind === 'admitter' && known !== null && known !== world.rows.epoch) refused(known);
       return (process.epoch = await epoch.get());
     },
     refused,
@@ -136,7 +142,7 @@ function epochOf(world: World, process: ModelProcess, find: () => Promise<string
   };
 }
 
-function heartbeatOf(process: ModelProcess): Heartbeat {
+function heartbeatOf(process: LocalProcess): Heartbeat {
   return {
     prepare: async () => {},
     start: async () => {},
@@ -149,10 +155,10 @@ function heartbeatOf(process: ModelProcess): Heartbeat {
   };
 }
 
-function definitionFor(world: World, process: ModelProcess): TaskDefinition {
+function definitionFor(process: LocalProcess, name: string): TaskDefinition {
   return defineTask({
-    name: jobName,
-    run: (_payload, { task, signal }) => handlerOf(world, process, 'run', task, signal),
-    rollback: (_payload, { task, signal }) => handlerOf(world, process, 'rollback', task, signal),
+    name,
+    run: (_payload, { task, signal }) => handlerOf(process, 'run', task, signal),
+    rollback: (_payload, { task, signal }) => handlerOf(process, 'rollback', task, signal),
   });
 }

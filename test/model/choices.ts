@@ -1,6 +1,7 @@
 import type { ModelProcess, Timer } from './process.js';
 import type { Choice } from './steps.js';
 import type { World } from './world.js';
+import { may, spend } from './fault-counts.js';
 import { endedSessions, faultChoices } from './faults.js';
 import { wouldClaim } from './reduction.js';
 import { delivery, execution, waking } from './steps.js';
@@ -35,15 +36,15 @@ function handlerChoices(world: World, process: ModelProcess): Choice[] {
     const end = (how: 'completes' | 'throws' | 'is stopped'): Choice => ({
       label: () => `${process.name}: the ${handler.kind} of ${handler.task} ${how}`,
       optional: false,
-      happen: () =>
-        world.tell(process, `${handler.kind} ${handler.task} ${how}`, () => {
-          if (how === 'throws') world.faultsLeft.set('throw', (world.faultsLeft.get('throw') ?? 0) - 1);
-          handler.end(how);
-        }),
+      happen: () => {
+        if (how === 'throws') spend(world, 'throw');
+        const told = { what: 'handler', handler: handler.id, how } as const;
+        return world.tell(process, `${handler.kind} ${handler.task} ${how}`, told);
+      },
     });
     const ends = [end('completes')];
-    if ((world.faultsLeft.get('throw') ?? 0) > 0) ends.push(end('throws'));
-    if (handler.signal.aborted) ends.push(end('is stopped'));
+    if (may(world, 'throw')) ends.push(end('throws'));
+    if (handler.aborted) ends.push(end('is stopped'));
     return ends;
   });
 }
@@ -57,6 +58,7 @@ export function ringing(world: World, timer: Timer): Choice {
   return {
     label: () => `${timer.process.name}: goes on after a pause of ${timer.ms} ms`,
     optional: false,
+    rings: timer,
     happen: () => world.ring(timer),
   };
 }
@@ -67,52 +69,38 @@ export function ringing(world: World, timer: Timer): Choice {
  */
 function mayRing(world: World, timer: Timer): boolean {
   const { process, ms, afterFault, setIn, setAfter } = timer;
-  const mayFindMore = ms < 10 || afterFault || world.version > setIn || process.deliveries > setAfter;
-  if (process.kind !== 'admitter') return mayFindMore;
-  return needsAdmission(world) && (mayFindMore || process.epoch !== world.rows.epoch);
+  if (process.kind === 'admitter') return needsAdmission(world, process.node.epoch);
+  return ms < 10 || afterFault || world.version > setIn || process.deliveries > setAfter;
 }
 
-function needsAdmission({ rows, calls }: World): boolean {
-  const { free } = calls.admissionNeeded(rows.epoch ?? '0') as { free: boolean | null };
+/** In the epoch that it works in: of another it does not hear by this. */
+function needsAdmission({ rows, calls }: World, epoch: string | null): boolean {
+  const { free } = calls.admissionNeeded(epoch ?? rows.epoch ?? '0') as { free: boolean | null };
   return free === true;
 }
 
 function programChoices(world: World, process: ModelProcess): Choice[] {
   if (process.status !== 'live') return [];
-  return [...process.programs]
-    .filter(([name]) => mayBegin(world, process, name))
-    .map(([name, program]) => ({
+  return process.node.programs
+    .filter((name) => mayBegin(world, process, name))
+    .map((name) => ({
       label: () => `${process.name}: begins to ${name}`,
       optional: !name.startsWith('sweep'),
-      happen: () => begin(world, process, name, program),
+      happen: () => begin(world, process, name),
     }));
 }
 
-export async function begin(
-  world: World,
-  process: ModelProcess,
-  name: string,
-  program: () => Promise<unknown>,
-): Promise<void> {
+export async function begin(world: World, process: ModelProcess, name: string): Promise<void> {
   if (name === 'beat') process.beats += 1;
   if (name === 'stop') world.stops += 1;
   process.begunIn.set(name, world.version);
-  process.busyWith.add(name);
-  const run = async (): Promise<void> => {
-    try {
-      await program();
-    } catch {
-      process.begunIn.set(name, -1);
-    }
-    process.busyWith.delete(name);
-  };
-  await world.tell(process, `begin ${name}`, () => void run());
+  await world.tell(process, `begin ${name}`, { what: 'begin', program: name });
 }
 
 function mayBegin(world: World, process: ModelProcess, name: string): boolean {
-  if (process.busyWith.has(name)) return false;
+  if (process.node.busyWith.has(name)) return false;
   if (name === 'beat') return process.beats < (world.scenario.beats ?? 0);
-  if (name === 'stop') return world.stops < (world.scenario.stops ?? 0) && !process.beatsNoMore;
+  if (name === 'stop') return world.stops < (world.scenario.stops ?? 0) && !process.node.beatsNoMore;
   const victim = world.processes.find((one) => `sweep ${one.name}` === name);
   // Only one that does not beat any more, nor can prove that it lives, is ever taken for dead.
   if (victim === undefined || !victim.isDead) return false;
@@ -128,7 +116,7 @@ function fenceChoices(world: World, process: ModelProcess): Choice[] {
     {
       label: () => `${process.name}: finds that its time is over, and fences itself`,
       optional: false,
-      happen: () => world.tell(process, 'fence', () => process.fence()),
+      happen: () => world.tell(process, 'fence', { what: 'fence' }),
     },
   ];
 }

@@ -12,8 +12,8 @@ export function digest(text: string): string {
   return `${(two >>> 0).toString(36)}.${(one >>> 0).toString(36)}`;
 }
 
-/** Only grows, and is compared by nobody; passes are compared with the table's own. */
-const leftOut = new Set(['fence', 'pass', 'lanesVersion', 'place', 'counter']);
+/** Only grows, and is compared by nobody; of passes and transactions only whether they are over: see state-key.ts. */
+const leftOut = new Set(['fence', 'pass', 'transaction', 'lanesVersion', 'place', 'counter']);
 /** Of a row: the same for all of them, or told by the rest. */
 const constant = new Set([
   'lane',
@@ -38,5 +38,20 @@ export function textOf(value: unknown): string {
     const inner = (value as Record<string, unknown>)[key];
     if (inner !== null && typeof inner !== 'function') text += `${key}:${textOf(inner)},`;
   }
+  return `{${text}}`;
+}
+
+/** A value as a text, with all that is in it. */
+export function exactText(value: unknown): string {
+  if (typeof value === 'function') throw new Error('A function is no part of a message.');
+  if (value === undefined) return 'undefined';
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(exactText).join()}]`;
+  if (value instanceof Map || value instanceof Set)
+    throw new Error('A message is made of lists and records.');
+  let text = value instanceof Error ? `${value.name}:${value.message}` : '';
+  for (const key in value) text += `${key}:${exactText((value as Record<string, unknown>)[key])},`;
   return `{${text}}`;
 }

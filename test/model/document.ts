@@ -37,7 +37,7 @@ function exploredTable(found: readonly Exploration[]): string {
         faults.join(', ') || 'none',
       ],
       ...[`${complete ? 'all' : 'first'} ${states}`, `${steps}`, `${ends}`, `${depth}`, seconds.toFixed(0)],
-      violation === null ? 'nothing' : violation.what,
+      violation?.what ?? (one.known > 0 ? `known, in ${one.known} ends: ${scenario.known}` : 'nothing'),
     ];
     return [`| ${cells.join(' | ')} |`];
   });
@@ -82,7 +82,8 @@ Written by \`npm run explore -- --document\` from what \`--json\` runs printed; 
 The real in-memory lock table (the executable specification of the scripts) and the real parts of a worker, of admission,
 of a rebuild and of the clean-up are run without I/O, clocks or timers of their own. Each call of a store stops at a
 scheduler: when it is executed, when its answer comes, and what goes wrong, are choices. The explorer makes every choice
-in turn: each path is run again from the beginning, and left where it comes to a state that was seen. A state is both
+in turn, on a copy of the state, and goes not beyond a state that was seen. What the code of a process does is a function
+of what it was told, so each such story is run once, by itself, and serves in every state with it. A state is both
 stores, what each process was told in order, its calls and timers under way, and the faults left; 64 bits of it are kept.
 
 **Real:** \`src/locks/memory\`, and of \`src/worker\` and \`src/recovery\` all that claims, finishes, releases, gives back,
@@ -131,7 +132,7 @@ const foot = `## What it has found
 
 ## What is not there
 
-Ad-hoc locks and immediate tasks, lanes that lose their last worker, children, several definitions and versions, audits,
+Ad-hoc locks and immediate tasks, children, several definitions and versions, audits,
 registration, and symmetry (workers that could be exchanged are explored both ways). Larger fleets, and more than two faults
 in one run.
 `;

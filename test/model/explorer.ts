@@ -14,6 +14,8 @@ export interface Exploration {
   seconds: number;
   /** Whether every state was seen; else the limit came first. */
   complete: boolean;
+  /** Ends that have the fault that is known. */
+  known: number;
   violation: Violation | null;
 }
 
@@ -31,8 +33,8 @@ export interface ExploreOptions {
 }
 
 /**
- * Visits every state once: each path is run again from the beginning (stateless model checking: Godefroid, POPL 1997),
- * and not followed beyond a state that was seen (hash compaction: Wolper and Leroy, CAV 1993).
+ * Visits every state once, and goes not beyond one that was seen; of those that were seen it keeps a digest (hash
+ * compaction: Wolper and Leroy, CAV 1993).
  */
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Exploration> {
   const restoreTime = takeTime();
@@ -49,76 +51,76 @@ async function search(scenario: Scenario, options: ExploreOptions): Promise<Expl
   const seen = new Set<string>();
   const found: Exploration = {
     ...{ scenario: scenario.name, states: 0, steps: 0, ends: 0, depth: 0, seconds: 0 },
-    ...{ complete: true, violation: null },
+    ...{ complete: true, known: 0, violation: null },
   };
-  let paths: number[][] = [[]];
-  let next = 0;
-  while (next < paths.length && found.violation === null) {
+  const frontier: State[] = [];
+  /** Sees a state, and what may happen next in it, where it was not seen before. */
+  const see = async (run: Run, path: Path | null): Promise<void> => {
+    const { violation } = run.world.ghosts;
+    if (violation !== null) found.violation = { what: violation, path: stepsOf(path) };
+    const key = stateKey(run.world);
+    if (violation !== null || seen.has(key)) return;
+    seen.add(key);
+    const depth = path?.length ?? 0;
+    if (depth > found.depth) found.depth = depth;
+    const choices = run.choices();
+    found.steps += choices.length;
+    if (choices.every(({ optional }) => optional)) {
+      found.ends += 1;
+      const end = run.copy();
+      await end.comeToRest();
+      const what = end.world.ghosts.violation;
+      if (what !== null && what === scenario.known) found.known += 1;
+      else if (what !== null) found.violation = { what, path: stepsOf(path) };
+    }
+    if (choices.length > 0) frontier.push({ run, path, choices, next: 0 });
+  };
+  await see(await Run.begun(scenario, guardsOff), null);
+  let first = 0;
+  while (first < frontier.length && found.violation === null) {
     if (seen.size >= maxStates || (Date.now() - started) / 1_000 >= maxSeconds) {
       found.complete = false;
       break;
     }
-    const path = order === 'deepest' ? (paths.pop() as number[]) : (paths[next++] as number[]);
-    if (next > 10_000) {
-      paths = paths.slice(next);
-      next = 0;
+    if (first > 10_000) {
+      frontier.splice(0, first);
+      first = 0;
     }
-    paths.push(...(await follow(scenario, guardsOff, path, { seen, found, order })));
+    const state = (order === 'deepest' ? frontier.at(-1) : frontier[first]) as State;
+    const step = state.next++;
+    const isLast = state.next === state.choices.length;
+    if (isLast && order === 'deepest') frontier.pop();
+    if (isLast && order === 'shortest') first += 1;
+    // The last choice needs no copy: nobody comes back to the state.
+    const run = isLast ? state.run : state.run.copy();
+    const choice = (isLast ? state.choices : run.choices())[step] as Choice;
+    await run.take(choice);
+    await see(run, { before: state.path, step, length: (state.path?.length ?? 0) + 1 });
   }
   found.states = seen.size;
   found.seconds = (Date.now() - started) / 1_000;
   return found;
 }
 
-interface Memory {
-  seen: Set<string>;
-  found: Exploration;
-  order: 'deepest' | 'shortest';
+/** A state that was seen, and of whose choices the first were made. */
+interface State {
+  run: Run;
+  path: Path | null;
+  choices: Choice[];
+  next: number;
 }
 
-/** Runs along a path and, where the order is `deepest`, on from there. Returns the paths that branch off. */
-async function follow(
-  scenario: Scenario,
-  guardsOff: readonly string[],
-  path: number[],
-  { seen, found, order }: Memory,
-): Promise<number[][]> {
-  const run = new Run(scenario, guardsOff);
-  const branches: number[][] = [];
-  let here: number[] = [];
-  const broken = (): boolean => {
-    const what = run.world.ghosts.violation;
-    if (what !== null) found.violation = { what, path: here };
-    return what !== null;
-  };
-  await run.begin();
-  for (;;) {
-    if (broken()) return branches;
-    run.world.replays = here.length < path.length;
-    const choices = run.choices();
-    const step = path[here.length];
-    if (step === undefined) {
-      const key = stateKey(run.world);
-      if (seen.has(key)) return branches;
-      seen.add(key);
-      if (here.length > found.depth) found.depth = here.length;
-      const first = choices.every(({ optional }) => optional) ? 0 : 1;
-      const others = choices.slice(order === 'deepest' ? first : 0);
-      for (let at = choices.length - others.length; at < choices.length; at++) branches.push([...here, at]);
-      found.steps += choices.length;
-      if (choices.every(({ optional }) => optional)) {
-        found.ends += 1;
-        await run.comeToRest();
-        broken();
-        return branches;
-      }
-      if (order === 'shortest') return branches;
-    }
-    const choice = choices[step ?? 0];
-    if (choice === undefined) throw new Error('A path leads nowhere: the model is not deterministic.');
-    await run.take(choice);
-    here = [...here, step ?? 0];
-  }
+/** Which choices led there, the last first. */
+interface Path {
+  before: Path | null;
+  step: number;
+  length: number;
+}
+
+function stepsOf(path: Path | null): number[] {
+  const steps: number[] = [];
+  for (let at = path; at !== null; at = at.before) steps.push(at.step);
+  return steps.reverse();
 }
 
 /** The path again, as a story. */
@@ -129,8 +131,7 @@ export async function storyOf(
 ): Promise<string[]> {
   const restoreTime = takeTime();
   try {
-    const run = new Run(scenario, guardsOff, true);
-    await run.begin();
+    const run = await Run.begun(scenario, guardsOff, { tells: true });
     for (const step of path) await run.take(run.choices()[step] as Choice);
     if (run.world.ghosts.violation === null) await run.comeToRest();
     return run.story;

@@ -1,11 +1,17 @@
-import type { Call, ModelProcess, RunningHandler } from './process.js';
+import type { CalledHandler } from './local-process.js';
+import type { Call, ModelProcess } from './process.js';
 import type { World } from './world.js';
 import { brokenInvariants } from '../../src/locks/invariants.js';
-import { LateWriters } from './late-writers.js';
+import { lateWriter, tasksBefore } from './late-writers.js';
 import { heldOfPaused, reservedInVain } from './reservations.js';
-import { isUnsettled, taskOf, type StoredTask } from './rows.js';
+import { isServed, isUnsettled, taskOf, type StoredTask } from './rows.js';
 
 type Resources = Pick<StoredTask, 'exclusive' | 'shared'>;
+
+interface Running extends CalledHandler {
+  /** Of its process. */
+  name: string;
+}
 
 const final = new Set(['completed', 'failed', 'canceled']);
 const allowed: Record<string, string[]> = {
@@ -18,57 +24,59 @@ const allowed: Record<string, string[]> = {
 /** What really happens, which nobody in the fleet knows as a whole, and what of it must never be. */
 export class Ghosts {
   readonly #world: World;
-  readonly #handlers = new Set<RunningHandler>();
-  readonly #begun = new Set<string>();
-  #states = new Map<string, string>();
-  readonly #late: LateWriters;
+  readonly #begun: Set<string>;
+  readonly #states: Map<string, string>;
+  #handlers: readonly Running[];
   /** What was found broken first. */
   violation: string | null = null;
 
-  constructor(world: World) {
+  constructor(world: World, before?: Ghosts) {
     this.#world = world;
-    this.#late = new LateWriters(world.rows, (what) => this.#broken('late writers', what));
+    this.#begun = new Set(before === undefined ? [] : before.#begun);
+    this.#states = new Map(before === undefined ? [] : before.#states);
+    this.#handlers = before === undefined ? [] : before.#handlers;
+    this.violation = before === undefined ? null : before.violation;
   }
 
   /** A handler begins. G1: nobody runs that conflicts with it. G3: nobody waits who came before it. */
-  handlerBegins(handler: RunningHandler): void {
-    const { task, entry, process } = handler;
+  handlerBegins({ name }: ModelProcess, handler: CalledHandler): void {
+    const { task, entry } = handler;
     const key = `${task}.${entry}`;
     if (this.#begun.has(key)) this.#broken('once', `${task}, entry ${entry}, runs a second time`);
     this.#begun.add(key);
     for (const other of this.#handlers) {
       if (other.task === task || this.#conflict(task, other.task)) {
-        this.#broken(
-          'never two',
-          `${process.name} runs ${task} while ${other.process.name} runs ${other.task}`,
-        );
+        this.#broken('never two', `${name} runs ${task} while ${other.name} runs ${other.task}`);
       }
     }
-    this.#handlers.add(handler);
+    this.#handlers = [...this.#handlers, { ...handler, name }];
     this.#checkHolds();
     if (handler.kind === 'run') this.#checkOrder(task);
   }
 
-  handlerEnds(handler: RunningHandler): void {
-    this.#handlers.delete(handler);
+  handlerEnds({ name }: ModelProcess, handler: number): void {
+    this.#handlers = this.#handlers.filter((one) => one.name !== name || one.id !== handler);
   }
 
   /** Its children are killed with it. */
-  processEnded(process: ModelProcess): void {
-    for (const handler of this.#handlers) if (handler.process === process) this.#handlers.delete(handler);
+  processEnded({ name }: ModelProcess): void {
+    this.#handlers = this.#handlers.filter((one) => one.name !== name);
   }
 
   /** G4: whoever was cleaned up after is not cleaned up a second time, but as an orphan, when a TTL has passed again. */
   asks(process: ModelProcess, op: string): void {
-    if (process.mayAct || (op !== 'claim' && op !== 'listOwner')) return;
+    if (process.status === 'live' || (op !== 'claim' && op !== 'listOwner')) return;
     this.#broken('the dead take nothing', `${process.name} asks to ${op}, and cannot prove that it lives`);
   }
 
-  executed(call: Call): void {
-    const { rows, table, scenario, replays } = this.#world;
-    this.#late.check(call);
+  /** Has a call executed, and looks at what came of it. */
+  async watch(call: Call, execute: () => Promise<void>): Promise<void> {
+    const { rows, table, scenario } = this.#world;
+    const before = tasksBefore(rows);
+    await execute();
+    const late = lateWriter(call, before, rows);
+    if (late !== null) this.#broken('late writers', late);
     for (const task of rows.tasks) this.#checkState(task);
-    if (replays) return;
     this.#checkHolds();
     this.#checkReservations(heldOfPaused(rows, table.state), 'paused');
     const { epoch, identity } = table.state;
@@ -81,9 +89,10 @@ export class Ghosts {
     if (first !== undefined) this.#broken('table', first);
   }
 
-  /** Of what runs and has begun: a function of the histories, but for who was killed. */
+  /** Of what runs and has begun. */
   text(): string {
-    return [...this.#handlers].map(({ task, entry, process }) => `${task}.${entry}@${process.name}`).join();
+    const running = this.#handlers.map(({ task, entry, name }) => `${task}.${entry}@${name}`);
+    return `${running.join()};${[...this.#begun].sort().join()}`;
   }
 
   /** G2: what runs has its hold, wherever the table is the one that was committed. */
@@ -91,12 +100,13 @@ export class Ghosts {
     const { rows, table } = this.#world;
     const { epoch, identity, keyspaces } = table.state;
     if (epoch?.identity !== identity || epoch.number !== rows.epoch) return;
-    for (const { process, task, entry } of this.#handlers) {
+    for (const { name, task, entry } of this.#handlers) {
+      const process = this.#world.processes.find((one) => one.name === name);
       const hold = keyspaces.get(epoch.number)?.holds.get(task);
-      const owner = `${process.name}:${process.incarnation}`;
-      if (process.status !== 'live' || (hold?.owner === owner && hold.entry === entry)) continue;
+      const owner = `${name}:${process?.incarnation}`;
+      if (process?.status !== 'live' || (hold?.owner === owner && hold.entry === entry)) continue;
       const has = hold === undefined ? 'nobody has its hold' : `its hold is ${hold.owner ?? 'nobody'}'s`;
-      this.#broken('held while it runs', `${process.name} runs ${task}, entry ${entry}, and ${has}`);
+      this.#broken('held while it runs', `${name} runs ${task}, entry ${entry}, and ${has}`);
     }
   }
 
@@ -114,6 +124,7 @@ export class Ghosts {
     if (mine === undefined || scenario.unordered === true || rows.paused) return;
     for (const other of rows.tasks) {
       const neverRan = ![...this.#begun].some((key) => key.startsWith(`${other.id}.`));
+      if (!isServed(rows, other)) continue;
       if (other.place < mine.place && other.state === 'waiting' && neverRan && this.#conflict(id, other.id)) {
         this.#broken('order', `${id} begins although ${other.id} came before it and still waits`);
       }
@@ -151,6 +162,7 @@ export class Ghosts {
     }
     for (const task of rows.tasks) {
       if (scenario.staysPaused === true && task.state === 'waiting') continue;
+      if (task.state === 'waiting' && !isServed(rows, task)) continue;
       if (isUnsettled(task)) this.#broken('everything ends', `${task.id} stays ${task.state}`);
     }
     const dump = rows.epoch === null ? null : table.dumpState(rows.epoch);

@@ -8,34 +8,24 @@ interface Before {
   worker: string | null;
 }
 
+/** Whose each task is, and with which entry, before a call. */
+export function tasksBefore(rows: Rows): ReadonlyMap<string, Before> {
+  return new Map(rows.tasks.map(({ id, entry, worker }) => [id, { entry, worker }]));
+}
+
 /** G1: a late writer is refused by state, entry and worker: what a call changed was its caller's to change. */
-export class LateWriters {
-  readonly #rows: Rows;
-  readonly #broken: (what: string) => void;
-  #before = new Map<string, Before>();
-
-  constructor(rows: Rows, broken: (what: string) => void) {
-    this.#rows = rows;
-    this.#broken = broken;
+export function lateWriter(call: Call, before: ReadonlyMap<string, Before>, rows: Rows): string | null {
+  const accepted = call.to === 'store' ? acceptedBy(call) : null;
+  if (accepted === null) return null;
+  const { worker, tasks } = accepted;
+  for (const { task, entry } of tasks) {
+    const was = before.get(task);
+    const who = `${call.op} of worker ${worker} for ${task}, entry ${entry}, was accepted`;
+    if (rows.reaped.has(worker)) return `${who}, although it is reaped`;
+    if (was !== undefined && was.entry !== entry) return `${who} at entry ${was.entry}`;
+    if (was !== undefined && (was.worker ?? worker) !== worker) return `${who} although ${was.worker} has it`;
   }
-
-  /** Called after every call of the store. */
-  check(call: Call): void {
-    if (call.to !== 'store') return;
-    const before = this.#before;
-    this.#before = new Map(this.#rows.tasks.map(({ id, entry, worker }) => [id, { entry, worker }]));
-    const accepted = acceptedBy(call);
-    if (accepted === null) return;
-    const { worker, tasks } = accepted;
-    for (const { task, entry } of tasks) {
-      const was = before.get(task);
-      const who = `${call.op} of worker ${worker} for ${task}, entry ${entry}, was accepted`;
-      if (this.#rows.reaped.has(worker)) this.#broken(`${who}, although it is reaped`);
-      if (was !== undefined && was.entry !== entry) this.#broken(`${who} at entry ${was.entry}`);
-      if (was !== undefined && (was.worker ?? worker) !== worker)
-        this.#broken(`${who} although ${was.worker} has it`);
-    }
-  }
+  return null;
 }
 
 function acceptedBy({ op, args, answer }: Call): { worker: string; tasks: TaskEntry[] } | null {

@@ -1,19 +1,18 @@
 import type { LockTable } from '../../src/locks/lock-table.js';
 import type { Admission, Rebuild, Store } from '../../src/store/store.js';
-import type { ModelProcess } from './process.js';
-import type { World } from './world.js';
+import type { LocalProcess } from './local-process.js';
 
 type Ask = (op: string, ...args: unknown[]) => Promise<unknown>;
 
 /** The store as one process sees it: every call stops at the scheduler. */
-export function storePort(world: World, process: ModelProcess): Store {
-  const ask: Ask = (op, ...args) => world.send(process, 'store', op, args);
+export function storePort(process: LocalProcess): Store {
+  const ask: Ask = (op, ...args) => process.send('store', op, args);
   const own = {
     namespace: 'model',
     writePolicies: async (): Promise<void> => {},
     writeProgress: async (): Promise<void> => {},
-    admissionPass: <T>(pass: (admission: Admission) => Promise<T>) => admissionPass(world, ask, pass),
-    rebuild: <T>(build: (rebuild: Rebuild) => Promise<T>) => rebuild(world, ask, build),
+    admissionPass: <T>(pass: (admission: Admission) => Promise<T>) => admissionPass(process, ask, pass),
+    rebuild: <T>(build: (rebuild: Rebuild) => Promise<T>) => rebuild(process, ask, build),
     pauseQueue: () => untilDone(ask, 'beginPause', 'taking-out'),
     resumeQueue: () => untilDone(ask, 'beginResume', 'resuming'),
   };
@@ -21,11 +20,8 @@ export function storePort(world: World, process: ModelProcess): Store {
 }
 
 /** The table as one process sees it. Its hints need no decision: wherever they would lead to something, that is allowed. */
-export function tablePort(world: World, process: ModelProcess): LockTable {
-  const ask: Ask = (op, ...args) => {
-    world.ghosts.asks(process, op);
-    return world.send(process, 'table', op, args);
-  };
+export function tablePort(process: LocalProcess): LockTable {
+  const ask: Ask = (op, ...args) => process.send('table', op, args);
   const nothing = async (): Promise<void> => {};
   const own = {
     ...{ kind: 'memory', address: 'memory:', start: nothing, stop: nothing },
@@ -35,8 +31,8 @@ export function tablePort(world: World, process: ModelProcess): LockTable {
     onCanceling: () => () => {},
     waitForWake: (epoch: string, lanes: string[], _timeoutMs: number, signal: AbortSignal) => {
       if (signal.aborted) return Promise.resolve('timeout');
-      const waiting = world.send(process, 'wait', 'waitForWake', [epoch, lanes]);
-      signal.addEventListener('abort', () => world.endWaits(process));
+      const waiting = process.send('wait', 'waitForWake', [epoch, lanes]);
+      signal.addEventListener('abort', () => process.endWaits());
       return waiting;
     },
   };
@@ -64,7 +60,7 @@ async function untilDone(ask: Ask, begin: string, phase: string): Promise<void> 
 
 /** As in src/store/admission-pass.ts: one transaction, which is rolled back where anything throws. */
 async function admissionPass<T>(
-  world: World,
+  process: LocalProcess,
   ask: Ask,
   pass: (admission: Admission) => Promise<T>,
 ): Promise<T | 'busy-elsewhere'> {
@@ -76,21 +72,25 @@ async function admissionPass<T>(
     { pass: opened.pass, epoch: opened.epoch, makeDue: async () => 0 },
     (op, ...args) => ask(op, transaction, ...args),
   ) as unknown as Admission;
-  return inTransaction(world, ask, transaction, () => pass(admission));
+  return inTransaction(process, ask, transaction, () => pass(admission));
 }
 
-async function rebuild<T>(world: World, ask: Ask, build: (rebuild: Rebuild) => Promise<T>): Promise<T> {
+async function rebuild<T>(
+  process: LocalProcess,
+  ask: Ask,
+  build: (rebuild: Rebuild) => Promise<T>,
+): Promise<T> {
   type Locked = { transaction: number; epoch: string | null; identity: string | null };
   const { transaction, epoch, identity } = (await ask('lockForRebuild')) as Locked;
   const namespace = { epoch, identity, tableKind: null, tableAddress: null };
   const within = portOf({ namespace, lowestFormat: async () => null }, (op, ...args) =>
     ask(op, transaction, ...args),
   ) as unknown as Rebuild;
-  return inTransaction(world, ask, transaction, () => build(within));
+  return inTransaction(process, ask, transaction, () => build(within));
 }
 
 async function inTransaction<T>(
-  world: World,
+  process: LocalProcess,
   ask: Ask,
   transaction: number,
   work: () => Promise<T>,
@@ -100,7 +100,7 @@ async function inTransaction<T>(
     await ask('commit', transaction);
     return result;
   } catch (error) {
-    world.abandon(transaction);
+    process.effects.push({ what: 'abandons', transaction });
     throw error;
   }
 }

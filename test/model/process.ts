@@ -1,81 +1,64 @@
-import type { WorkerParts } from '../../src/worker/worker-parts.js';
-import type { KnownHolds } from '../../src/worker/known-holds.js';
+import type { Automaton, Node } from './automaton.js';
+import type { Answer, CalledHandler, SentCall, SetTimer, Status } from './local-process.js';
 import { digest } from './digest.js';
 
 /** A call of a store or the table, from when it was sent. */
-export interface Call {
-  id: number;
+export interface Call extends SentCall {
   process: ModelProcess;
-  to: 'store' | 'table' | 'wait';
-  op: string;
-  args: unknown[];
   /** The caller has given up on it, or is dead: it may be executed all the same, or never. */
   orphaned: boolean;
-  answer: { value: unknown } | { error: unknown } | null;
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
+  answer: Answer | null;
 }
 
-export interface Timer {
-  id: number;
+export interface Timer extends SetTimer {
   process: ModelProcess;
-  at: number;
-  ms: number;
-  run(): void;
-  /** What the stores were like when it was set: see World.mayRing. */
+  /** What the stores were like when it was set: see mayRing. */
   setIn: number;
   setAfter: number;
   /** Set after a fault: it need not wait for a change. */
   afterFault: boolean;
 }
 
-/** A handler that was called and has not returned. */
-export interface RunningHandler {
-  process: ModelProcess;
-  kind: 'run' | 'rollback';
-  task: string;
-  entry: number;
-  end(how: 'completes' | 'throws' | 'is stopped'): void;
-  signal: AbortSignal;
-}
-
-/**
- * `frozen`: it stands still and its time is over, so that its children were killed. `woken`: it goes on, and has not
- * noticed yet. `fenced`: it has.
- */
-export type Status = 'live' | 'frozen' | 'woken' | 'fenced' | 'crashed' | 'stopped';
-
-/** One process of the fleet. All that it knows is a function of what it was told, in order: `history`. */
+/** One process of the fleet, as it is in one state: `history` is what it was told, in order, as far as it matters. */
 export class ModelProcess {
   readonly name: string;
   readonly kind: 'worker' | 'admitter' | 'sweeper' | 'client';
   /** Of a worker. */
-  incarnation = '';
-  parts: (WorkerParts & { known: KnownHolds }) | null = null;
+  readonly incarnation: string;
+  readonly automaton: Automaton;
+  node: Node;
   status: Status = 'live';
   history = '';
-  now = 0;
   calls: Call[] = [];
   timers: Timer[] = [];
-  handlers: RunningHandler[] = [];
+  handlers: readonly CalledHandler[] = [];
   /** Whether something that it was told last was a fault. */
   faulted = false;
-  /** Its heartbeat has stopped: its counter stands still from here on. */
-  beatsNoMore = false;
-  /** The epoch that it works in. */
-  epoch: string | null = null;
   beats = 0;
   /** How often it was told something that is no timer. */
   deliveries = 0;
-  fence: () => void = () => {};
-  /** What else it does when it is asked, by name. */
-  readonly programs: Map<string, () => Promise<unknown>> = new Map();
-  readonly busyWith: Set<string> = new Set();
   readonly begunIn: Map<string, number> = new Map();
 
-  constructor(name: string, kind: ModelProcess['kind']) {
-    this.name = name;
-    this.kind = kind;
+  constructor(from: Pick<ModelProcess, 'name' | 'kind' | 'incarnation' | 'automaton' | 'node'>) {
+    this.name = from.name;
+    this.kind = from.kind;
+    this.incarnation = from.incarnation;
+    this.automaton = from.automaton;
+    this.node = from.node;
+  }
+
+  copy(): ModelProcess {
+    const copy = new ModelProcess(this);
+    copy.status = this.status;
+    copy.history = this.history;
+    copy.calls = this.calls.map((call) => ({ ...call, process: copy }));
+    copy.timers = this.timers.map((timer) => ({ ...timer, process: copy }));
+    copy.handlers = this.handlers;
+    copy.faulted = this.faulted;
+    copy.beats = this.beats;
+    copy.deliveries = this.deliveries;
+    for (const [name, version] of this.begunIn) copy.begunIn.set(name, version);
+    return copy;
   }
 
   /** Whether it does anything when it is told something. */
@@ -83,13 +66,8 @@ export class ModelProcess {
     return this.status === 'live' || this.status === 'woken' || this.status === 'fenced';
   }
 
-  /** Whether it could prove that it is alive. */
-  get mayAct(): boolean {
-    return this.status === 'live';
-  }
-
   get isDead(): boolean {
-    return this.status !== 'live' || this.beatsNoMore;
+    return this.status !== 'live' || this.node.beatsNoMore;
   }
 
   /**
@@ -97,13 +75,8 @@ export class ModelProcess {
    * and nothing is still to be done.
    */
   get isIdle(): boolean {
-    if (this.beats > 0 || this.busyWith.size > 0 || this.begunIn.size > 0) return false;
-    if (this.kind === 'admitter') return this.calls.length === 0 && this.timers.every(({ ms }) => ms > 1_000);
-    if (this.kind !== 'worker' || this.parts === null || this.timers.length > 0) return false;
-    const { finishing, releasing, givingBack, attempts, known } = this.parts;
-    const pending =
-      finishing.pending + releasing.pending + givingBack.pending + attempts.running + known.size;
-    return pending === 0 && this.calls.every(({ to }) => to === 'wait');
+    if (this.kind !== 'worker' && this.kind !== 'admitter') return false;
+    return this.node.isIdle && this.beats === 0 && this.begunIn.size === 0;
   }
 
   told(what: string): void {

@@ -20,6 +20,7 @@ export function isInvisible(world: World, call: Call): boolean {
     !world.hasBegun ||
     (faults['lost table'] === undefined && faults['lost hold'] === undefined && world.rows.rebuild === null);
   const nobodyDies = !('crash' in faults) && !('freeze' in faults) && world.scenario.stops === undefined;
+  if (call.to === 'world') return true;
   switch (call.op) {
     case 'readNamespace':
     case 'readEpoch':
@@ -27,6 +28,7 @@ export function isInvisible(world: World, call: Call): boolean {
     // Nothing but the offers of others: each admitter here serves every lane itself.
     case 'servingWorkers':
     case 'admissionNeeded':
+      return world.scenario.losesLane !== true;
     case 'lanesToAdmit':
       return true;
     case 'continuePauses':

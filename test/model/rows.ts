@@ -24,6 +24,8 @@ export interface StoredWorker {
   name: string;
   counter: number;
   insertsFrom: number;
+  /** The name of the definition that it has. */
+  serves: string;
 }
 
 /** One transaction that takes several calls: what it changed is nobody else's before it commits. */
@@ -32,7 +34,8 @@ export interface Transaction {
   kind: 'admission' | 'rebuild';
   rows: Map<string, StoredTask>;
   deleted: Set<string>;
-  commits: (() => void)[];
+  /** The epoch that is the fleet's once it commits. */
+  opens: { epoch: string; identity: string } | null;
   /** Nobody goes on with it: the server ends it. */
   abandoned: boolean;
 }
@@ -76,11 +79,21 @@ export function addTask(
   });
 }
 
-export function addWorker(rows: Rows, name: string): string {
+export function addWorker(rows: Rows, name: string, serves: string = jobName): string {
   const incarnation = String(++rows.lastIncarnation);
-  rows.workers.set(incarnation, { incarnation, name, counter: 1, insertsFrom: 0 });
+  rows.workers.set(incarnation, { incarnation, name, counter: 1, insertsFrom: 0, serves });
   rows.names.set(incarnation, name);
   return incarnation;
+}
+
+export const jobLane: string = laneText({ queue, name: jobName, needs: {} });
+
+/** Whether anybody who is not reaped has its definition. */
+export function isServed(rows: Rows, { lane }: StoredTask): boolean {
+  return [...rows.workers.values()].some(
+    ({ incarnation, serves }) =>
+      !rows.reaped.has(incarnation) && lane === laneText({ queue, name: serves, needs: {} }),
+  );
 }
 
 export function taskOf(rows: Rows, id: string): StoredTask | undefined {

@@ -4,9 +4,8 @@ import { forced } from './steps.js';
 import { addAdmitter, addClient, addHeir, addSweeper, addWorkerProcess } from './actors.js';
 import { begin, choicesOf, progressOf, ringing } from './choices.js';
 import { Guards } from './guards.js';
-import { addTask } from './rows.js';
-import { giveTimeTo } from './virtual-time.js';
-import { World } from './world.js';
+import { addTask, holdSource, jobName, type StoredTask } from './rows.js';
+import { World, type Automata } from './world.js';
 
 const policies = {
   ...{ maxAttempts: 3, maxCrashes: 3, backoff: { initialMs: 0, maxMs: 0 } },
@@ -16,6 +15,8 @@ const policies = {
 /** Beyond so many steps nothing comes to rest any more. */
 const longestRest = 600;
 const roundsToRest = 8;
+/** In the end there are so many other steps to one look. */
+const shareOfLooks = 4;
 
 /** One run of a scenario, from its beginning along a path of choices. */
 export class Run {
@@ -24,26 +25,41 @@ export class Run {
 
   readonly #tells: boolean;
 
-  constructor(scenario: Scenario, guardsOff: readonly string[], tells = false) {
+  constructor(world: World, tells = false) {
+    this.world = world;
     this.#tells = tells;
-    this.world = new World(scenario, new Guards(guardsOff));
-    giveTimeTo(this.world);
   }
 
-  async begin(): Promise<void> {
+  /** Where a scenario begins. */
+  static async begun(
+    scenario: Scenario,
+    guardsOff: readonly string[],
+    { automata = new Map(), tells = false }: { automata?: Automata; tells?: boolean } = {},
+  ): Promise<Run> {
+    const run = new Run(new World(scenario, new Guards(guardsOff), automata), tells);
+    await run.#begin();
+    return run;
+  }
+
+  copy(): Run {
+    return new Run(this.world.copy());
+  }
+
+  async #begin(): Promise<void> {
     const { world } = this;
     const { scenario } = world;
     await world.begin();
     for (const [index, task] of scenario.tasks.entries()) {
-      const { exclusive = [], shared = [] } = task;
+      const { exclusive = [], shared = [], name = jobName } = task;
       addTask(world.rows, {
-        ...{ id: `t${index + 1}`, exclusive, shared },
+        ...{ id: `t${index + 1}`, name, exclusive, shared },
         policies: { ...policies, ...task.policies },
       });
     }
-    for (const [index, { slots, name = `w${index + 1}` }] of scenario.workers.entries()) {
-      await addWorkerProcess(world, name, slots);
+    for (const [index, worker] of scenario.workers.entries()) {
+      await addWorkerProcess(world, worker.name ?? `w${index + 1}`, worker);
     }
+    await this.#admit(scenario.tasks.flatMap(({ admitted }, at) => (admitted === true ? [at] : [])));
     for (let each = 1; each <= (scenario.admitters ?? 1); each++) await addAdmitter(world, `a${each}`);
     for (let each = 1; each <= (scenario.sweepers ?? 0); each++) await addSweeper(world, `s${each}`);
     if (scenario.heir === true) await addHeir(world, 'w1');
@@ -68,10 +84,12 @@ export class Run {
   async comeToRest(): Promise<void> {
     const { world } = this;
     let steps = 0;
+    world.timePasses = true;
+    const turns = new Map<string, number>();
     const still = async (): Promise<boolean> => {
       for (;;) {
-        const [next] = progressOf(world).filter(({ optional }) => !optional);
-        if (next === undefined || world.ghosts.violation !== null) return true;
+        const next = nextInTurn(progressOf(world), turns);
+        if (next === null || world.ghosts.violation !== null) return true;
         if (++steps > longestRest) {
           world.ghosts.neverRests();
           return false;
@@ -83,9 +101,9 @@ export class Run {
       const before = world.content;
       if (!(await still())) return;
       for (const process of world.processes) {
-        const beat = process.programs.get('beat');
-        if (beat === undefined || process.status !== 'live') continue;
-        await begin(world, process, 'beat', beat);
+        const program = process.node.programs.find((name) => name === 'beat' || name === 'look');
+        if (program === undefined || process.status !== 'live') continue;
+        await begin(world, process, program);
         if (!(await still())) return;
       }
       for (const timer of world.processes.flatMap(({ runs, timers }) => (runs ? timers : []))) {
@@ -97,6 +115,15 @@ export class Run {
     world.ghosts.atRest();
   }
 
+  async #admit(numbers: readonly number[]): Promise<void> {
+    const { rows, table } = this.world;
+    for (const number of numbers) {
+      const task = rows.tasks[number] as StoredTask;
+      await table.enter('1', '0', [{ ...holdSource(task), task: task.id }]);
+      task.admittedEpoch = '1';
+    }
+  }
+
   async #settle(): Promise<void> {
     for (;;) {
       const next = forced(this.world);
@@ -105,4 +132,17 @@ export class Run {
       await next.happen();
     }
   }
+}
+
+/** Each in its turn, so that nobody keeps others from going on; those who only look again come more seldom. */
+function nextInTurn(choices: readonly Choice[], turns: Map<string, number>): Choice | null {
+  const whoOf = (choice: Choice): string => `${choice.rings !== undefined}${choice.label().split(':')[0]}`;
+  const turnOf = (choice: Choice): number =>
+    (turns.get(whoOf(choice)) ?? 0) + (choice.rings === undefined ? 0 : shareOfLooks);
+  const due = choices.filter(({ optional }) => !optional);
+  const [next = null] = due.sort((a, b) => turnOf(a) - turnOf(b));
+  if (next === null) return null;
+  const step = next.rings === undefined ? 1 : shareOfLooks;
+  turns.set(whoOf(next), (turns.get(whoOf(next)) ?? 0) + step);
+  return next;
 }

@@ -1,6 +1,10 @@
 import type { Policies } from '../../src/store/store.js';
 
 export interface ScenarioTask {
+  /** Of its definition. Default: the one that all serve who name none. */
+  name?: string;
+  /** Whether it is admitted when the run begins, by somebody who is gone. */
+  admitted?: boolean;
   exclusive?: string[];
   shared?: string[];
   policies?: Partial<Policies>;
@@ -31,7 +35,7 @@ export interface Scenario {
   about: string;
   tasks: ScenarioTask[];
   /** Each with its slots. */
-  workers: { slots: number; name?: string }[];
+  workers: { slots: number; name?: string; serves?: string }[];
   admitters?: number;
   sweepers?: number;
   /** Whether w1 comes back under its name, where it is provably dead. */
@@ -49,6 +53,10 @@ export interface Scenario {
   unordered?: boolean;
   /** Paused for good, its tasks wait in the end, without holds. */
   staysPaused?: boolean;
+  /** Whether a lane may lose its last worker: what waits in it makes room soon, and waits in the end. */
+  losesLane?: boolean;
+  /** A fault of the product that is known and not yet mended: ends that have it are counted, and the search goes on. */
+  known?: string;
   /** How a walk begins: labels of choices, in order, by their beginnings. What is named later is held back until then. */
   script?: string[];
   /** In which set it runs: `quick` with the tests, `medium` in CI, `long` for the document; `walked` with its mutants only. */

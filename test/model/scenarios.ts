@@ -247,6 +247,15 @@ export const scenarios: Scenario[] = [
     faults: { 'lost reply': 1, freeze: 1 },
   },
   {
+    ...{ name: 'lost lane', set: 'long', sweepers: 1, faults: { crash: 1 }, failing: ['w1'] },
+    about: 'The only worker of a lane dies at any moment; what waits in that lane makes room for others.',
+    tasks: [{ exclusive: ['a'], name: 'rare', admitted: true }, { exclusive: ['a'] }],
+    workers: [{ slots: 1, serves: 'rare' }, { slots: 1 }],
+    losesLane: true,
+    // What was given back is marked as admitted in no epoch, and its hold stays: nobody looks for it in a lane without workers.
+    known: 'everything ends: t2 stays waiting',
+  },
+  {
     ...{ name: 'beats', set: 'medium', tasks: alone, workers: one, beats: 2 },
     about: 'No fault: two beats at any moment, each of which compares stores and memory.',
   },

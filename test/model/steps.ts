@@ -1,4 +1,4 @@
-import type { Call } from './process.js';
+import type { Call, Timer } from './process.js';
 import type { World } from './world.js';
 
 /** One thing that may happen next. */
@@ -6,6 +6,8 @@ export interface Choice {
   label(): string;
   /** Nothing waits for it: it may as well never happen. */
   optional: boolean;
+  /** Of the timer that rings. */
+  rings?: Timer;
   happen(): Promise<void>;
 }
 

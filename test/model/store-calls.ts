@@ -12,7 +12,17 @@ import type {
 } from '../../src/store/store.js';
 import type { Guards } from './guards.js';
 import * as model from '../store/task-model.js';
-import { holdSource, isUnsettled, queue, rowOf, taskOf, type Rows, type StoredTask } from './rows.js';
+import {
+  holdSource,
+  isServed,
+  isUnsettled,
+  jobLane,
+  queue,
+  rowOf,
+  taskOf,
+  type Rows,
+  type StoredTask,
+} from './rows.js';
 
 /** The calls of the store that are one statement: each happens at once, or waits while somebody has what it needs locked. */
 export class StoreCalls {
@@ -178,7 +188,7 @@ export class StoreCalls {
   servingWorkers(): object[] {
     return [...this.rows.workers.values()]
       .filter(({ incarnation }) => !this.rows.reaped.has(incarnation))
-      .map(() => ({ queues: [queue], names: ['job'], versions: {}, requester: null }));
+      .map(({ serves }) => ({ queues: [queue], names: [serves], versions: {}, requester: null }));
   }
 
   workersNamed(name: string): object[] {
@@ -204,10 +214,21 @@ export class StoreCalls {
       ? []
       : tasks.filter((task) => task.state === 'waiting' && task.admittedEpoch !== epoch);
     const lanes = [...new Set(waiting.map(({ lane }) => lane))].sort();
+    // Whoever admits here serves the lane of all jobs, and asks only for the others'.
+    const others = tasks.filter(
+      (task) => task.state === 'waiting' && task.admittedEpoch === epoch && task.lane !== jobLane,
+    );
+    const admitted = [...new Set(others.map(({ lane }) => lane))].sort();
     const takeOuts = tasks.some(({ takeOut }) => takeOut !== null) || (phase !== null && phase !== 'paused');
     const rollbacksOver = tasks.some(isRollbackOver);
-    const free = lanes.length > 0 || takeOuts || rollbacksOver ? admission === null : null;
-    return { lanes, admitted: [], due: false, takeOuts, rollbacksOver, free };
+    const free =
+      lanes.includes(jobLane) ||
+      others.some((task) => !isServed(this.rows, task)) ||
+      takeOuts ||
+      rollbacksOver
+        ? admission === null
+        : null;
+    return { lanes, admitted, due: false, takeOuts, rollbacksOver, free };
   }
 
   /** Pausing begins under the lock of admission. */

@@ -33,11 +33,11 @@ export class TransactionCalls {
 
   commit(id: number): void {
     const transaction = this.#open(id);
-    const { rows: changed, deleted } = transaction;
+    const { rows: changed, deleted, opens } = transaction;
     this.#rows.tasks = this.#rows.tasks
       .filter((task) => !deleted.has(task.id))
       .map((task) => changed.get(task.id) ?? task);
-    for (const work of transaction.commits) work();
+    if (opens !== null) Object.assign(this.#rows, opens);
     this.end(id);
   }
 
@@ -125,6 +125,16 @@ export class TransactionCalls {
     return over.length;
   }
 
+  takeOutUnserved(id: number, { epoch, lanes }: { epoch: string; lanes: string[] }): number {
+    const transaction = this.#open(id);
+    const unserved = this.#rows.tasks.filter(
+      ({ state, lane, admittedEpoch }) =>
+        state === 'waiting' && admittedEpoch === epoch && lanes.includes(lane),
+    );
+    model.takeOutWaiting(unserved.map((task) => this.#own(transaction, task)));
+    return unserved.length;
+  }
+
   // A new epoch
 
   drawEpoch(id: number, seen: string | null): string {
@@ -150,12 +160,12 @@ export class TransactionCalls {
   }
 
   commitEpoch(id: number, { epoch, identity }: { epoch: string; identity: string }): void {
-    this.#open(id).commits.push(() => Object.assign(this.#rows, { epoch, identity }));
+    this.#open(id).opens = { epoch, identity };
   }
 
   #begin(kind: Transaction['kind']): Transaction {
     const id = ++this.#rows.lastTransaction;
-    return { id, kind, rows: new Map(), deleted: new Set(), commits: [], abandoned: false };
+    return { id, kind, rows: new Map(), deleted: new Set(), opens: null, abandoned: false };
   }
 
   #open(id: number): Transaction {

@@ -3,6 +3,7 @@ import type { Scenario } from './scenario.js';
 import type { Choice } from './steps.js';
 import { Run } from './run.js';
 import { Script } from './script.js';
+import type { Automata } from './world.js';
 import { takeTime } from './virtual-time.js';
 
 /**
@@ -15,14 +16,14 @@ export async function walk(
 ): Promise<{ walks: number; violation: Violation | null }> {
   const { walks, seed = 1, guardsOff = [] } = options;
   const random = seededRandom(seed);
+  const automata: Automata = new Map();
   const restoreTime = takeTime();
   try {
     for (let walked = 1; walked <= walks; walked++) {
       const path: number[] = [];
       const ranks = new Map<string, number>();
       const script = new Script(scenario.script);
-      const run = new Run(scenario, guardsOff);
-      await run.begin();
+      const run = await Run.begun(scenario, guardsOff, { automata });
       for (;;) {
         const choices = run.choices();
         const step = script.step(choices, (free) => chosenAtRandom(free, ranks, random));
