@@ -54,9 +54,9 @@ async function tried(
       const fleet = { redis: 'standalone', workers: 4, keep: 'never' } as const;
       const workload = { perSecond: 10, longPercent: build.longPercent ?? 5 };
       const under = { workload, seed, minutes, build: dist, only: build.faults ?? null };
-      const { violations } = await chaos({ ...fleet, ...under, signal, progress: () => {} });
+      const result = await chaos({ ...fleet, ...under, signal, progress: () => {} });
       const violated: Record<string, number> = {};
-      for (const { property } of violations) violated[property] = (violated[property] ?? 0) + 1;
+      for (const { property } of result?.violations ?? []) violated[property] = (violated[property] ?? 0) + 1;
       if (build.breaks.some((property) => property in violated)) return trial(seed, violated);
     }
     return trial(null, {});
