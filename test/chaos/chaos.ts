@@ -12,7 +12,6 @@ import { readRows } from './read-rows.js';
 import { readRuns } from './read-runs.js';
 import { seeded } from './seeded.js';
 import { settled } from './settling.js';
-import { watchStalls } from './stalls.js';
 import { startSystem, type RunningSystem } from './system.js';
 import { versionsOf, type Versions } from './versions.js';
 import { Watching } from './watching.js';
@@ -118,7 +117,6 @@ async function underFaults(
   const nemesis = new Nemesis(system, planFor(options, system));
   const watching = new Watching(fleet.lives, pool, direct, namespace);
   watching.start();
-  const stalling = watchStalls();
   const started = performance.now();
   const isOver = (): boolean => signal.aborted || performance.now() - started >= minutes * 60_000;
   const progress = setInterval(() => {
@@ -141,7 +139,6 @@ async function underFaults(
       processes: fleet.lives,
       rows: await readRows(pool, namespace),
       recoveries: watching.recoveries,
-      stalls: stalling.stalls,
     };
     signal.throwIfAborted();
     const violations = check(history).toSorted(byTime);
@@ -150,7 +147,6 @@ async function underFaults(
     return { options, history, ...outcome, folder: null };
   } finally {
     clearInterval(progress);
-    stalling.stop();
     await watching.stop();
   }
 }
