@@ -129,6 +129,8 @@ test('stopped in time: also where nobody has taken over', () => {
   const cutOff = [{ ...worker, withoutPostgres: [{ from: second, to: 9 * second }] }];
   expect(violated({ processes: cutOff, runs: [until(4.2 * second)] })).toEqual([]);
   expect(violated({ processes: cutOff, runs: [until(4.4 * second)] })).toEqual(['stopped in time']);
+  const api = [{ ...cutOff[0]!, kind: 'api' as const }];
+  expect(violated({ processes: api, runs: [until(6 * second)] })).toEqual([]);
   const afterwards = run('a', 10 * second, 11 * second, writing(10 * second, 11 * second));
   expect(violated({ processes: cutOff, runs: [afterwards] })).toEqual([]);
   const shortly = [{ ...worker, withoutPostgres: [{ from: second, to: 3 * second }] }];

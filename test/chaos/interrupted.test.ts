@@ -5,6 +5,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { removeFolder, temporaryFolder } from '../helpers/server-process.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { processesWith, signal } from './processes.js';
@@ -76,6 +77,9 @@ test.each([
     const trial = start(['--minutes', '5', '--seed', '3']);
     try {
       await waitUntil(() => begun(trial), 'it has begun', startLimitMs);
+      // As from npm, which passes on what the keyboard has sent to all.
+      trial.kill(name);
+      await delay(100);
       trial.kill(name);
       const { status, output } = await trial.ended;
       expect(trial.errors()).toContain('Interrupted: nothing was judged.');
