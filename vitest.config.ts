@@ -9,6 +9,7 @@ const measured = ['test/scale/measured/**/*.test.ts'];
 const faults = [
   ...['faults', 'outages', 'upgrade'].map((folder) => `test/${folder}/**/*.test.ts`),
   ...['demo', 'recovery', 'serve'].map((name) => `test/cli/${name}.test.ts`),
+  'test/chaos/interrupted.test.ts',
 ];
 
 /** What measures times and rates has the machine to itself, after everything else. */

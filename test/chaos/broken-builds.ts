@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Workload } from './workload.js';
 
 /** A build of which one guard is removed, by replacing a text that occurs in it. */
 export interface BrokenBuild {
@@ -11,10 +12,12 @@ export interface BrokenBuild {
   replace: string;
   /** The properties of which one must be violated: others may be for what the machine does. */
   breaks: string[];
-  /** How many tasks of a hundred take longer than a TTL; 5 where it is not given. */
-  longPercent?: number;
+  /** What differs from the usual work. */
+  work?: Partial<Workload>;
   /** Faults to be among; all where it is not given. */
   faults?: string[];
+  /** 4 where it is not given. */
+  workers?: number;
 }
 
 export const brokenBuilds: BrokenBuild[] = [
@@ -52,7 +55,8 @@ export const brokenBuilds: BrokenBuild[] = [
     find: 'IF committed_epoch IS DISTINCT FROM claim_tasks.epoch THEN',
     replace: 'IF false THEN',
     breaks: ['never two'],
-    faults: ['flush redis', 'slow network'],
+    faults: ['flush redis', 'cut postgres'],
+    work: { longPercent: 50, resources: 6 },
   },
   {
     name: 'a retry keeps its entry',
@@ -68,6 +72,7 @@ export const brokenBuilds: BrokenBuild[] = [
     replace: "t.state IN ('running', 'canceling')",
     breaks: ['never two'],
     faults: ['flush redis'],
+    work: { definitions: ['rolls-back', 'child-rolls-back'], longPercent: 50, resources: 6, failing: true },
   },
   {
     name: 'released before it is finished',
@@ -84,7 +89,7 @@ export const brokenBuilds: BrokenBuild[] = [
     replace: 'if (false)',
     breaks: ['stopped in time', 'never two'],
     faults: ['cut postgres', 'lose replies of postgres'],
-    longPercent: 50,
+    work: { longPercent: 50 },
   },
   {
     name: 'children outlive their parents',
@@ -92,23 +97,26 @@ export const brokenBuilds: BrokenBuild[] = [
     find: 'function killOwnGroup() {',
     replace: 'function killOwnGroup() {\n\treturn;',
     breaks: ['stopped in time', 'never two'],
-    faults: ['kill worker', 'freeze process'],
-    longPercent: 50,
+    faults: ['kill worker'],
+    // Each keeps a core busy.
+    work: { definitions: ['spins'], longPercent: 100, longMs: [8_000, 14_000], resources: 3, perSecond: 1 },
   },
   {
-    name: 'the living are taken for dead',
+    name: 'a worker is taken for dead before its TTL is over',
     within: '.js',
     find: 'now - since >= worker.ttlMs',
-    replace: 'now - since >= worker.ttlMs / 5',
+    replace: 'now - since >= worker.ttlMs * 0.6',
     breaks: ['never two'],
-    longPercent: 50,
+    faults: ['cut postgres', 'lose replies of postgres'],
+    work: { longPercent: 80, resources: 6 },
   },
   {
-    name: 'the locks of the dead are kept',
+    name: 'the holds of the dead stay in the table',
     within: '.js',
-    find: 'await settleRegistry(recovery, owner);',
-    replace: '',
+    find: 'await moveEach(recovery, moves);',
+    replace: 'return;',
     breaks: ['recovered in time', 'nothing left', 'nothing lost'],
+    faults: ['kill worker'],
   },
   {
     name: 'the tasks of the dead are left alone',
@@ -116,6 +124,7 @@ export const brokenBuilds: BrokenBuild[] = [
     find: 'AND t.worker = settle_lost_tasks.worker\n    FOR NO KEY UPDATE SKIP LOCKED',
     replace: 'AND false\n    FOR NO KEY UPDATE SKIP LOCKED',
     breaks: ['recovered in time', 'nothing left', 'nothing lost'],
+    faults: ['kill worker'],
   },
   {
     name: 'claims whose replies were lost are kept',
@@ -123,7 +132,8 @@ export const brokenBuilds: BrokenBuild[] = [
     find: 'if (twice.length === 0 || !incarnation.mayAct()) return;',
     replace: 'return;',
     breaks: ['nothing lost', 'nothing left'],
-    faults: ['lose replies of redis'],
+    faults: ['lose replies of redis', 'reset connections'],
+    workers: 1,
   },
 ];
 

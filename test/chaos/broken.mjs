@@ -4,4 +4,4 @@ import { runnerImport } from 'vite';
 
 const file = fileURLToPath(new URL('broken.ts', import.meta.url));
 const { module } = await runnerImport(file, { logLevel: 'error', configFile: false });
-process.exit(await module.main(process.argv.slice(2)));
+process.exitCode = await module.main(process.argv.slice(2));

@@ -3,6 +3,7 @@ import { removeFolder, temporaryFolder } from '../helpers/server-process.js';
 import { brokenBuilds, makeBrokenBuild, type BrokenBuild } from './broken-builds.js';
 import { chaos } from './chaos.js';
 import { interruption } from './interruption.js';
+import { integerOf, numberOf } from './options.js';
 
 interface Trial {
   name: string;
@@ -23,11 +24,15 @@ export async function main(args: string[]): Promise<number> {
       minutes: { type: 'string', default: '0.5' },
     },
   });
+  const [mostSeeds, minutes] = [
+    integerOf('--seeds', values.seeds, { least: 1, most: 1_000 }),
+    numberOf('--minutes', values.minutes, { moreThan: 0, most: 60 }),
+  ];
   const signal = interruption();
   const trials: Trial[] = [];
   for (const build of brokenBuilds.filter(({ name }) => name.includes(values.only ?? ''))) {
     if (signal.aborted) break;
-    const trial = await tried(build, Number(values.seeds), Number(values.minutes), signal);
+    const trial = await tried(build, mostSeeds, minutes, signal);
     trials.push(trial);
     console.log(textOf(trial));
   }
@@ -51,12 +56,12 @@ async function tried(
   try {
     const dist = makeBrokenBuild(build, folder);
     for (let seed = 1; seed <= seeds && !signal.aborted; seed++) {
-      const fleet = { redis: 'standalone', workers: 4, keep: 'never' } as const;
-      const workload = { perSecond: 10, longPercent: build.longPercent ?? 5 };
+      const fleet = { redis: 'standalone', workers: build.workers ?? 4, keep: 'never' } as const;
+      const workload = { perSecond: 10, longPercent: 5, ...build.work };
       const under = { workload, seed, minutes, build: dist, only: build.faults ?? null };
-      const { violations } = await chaos({ ...fleet, ...under, signal, progress: () => {} });
+      const result = await chaos({ ...fleet, ...under, signal, progress: () => {} });
       const violated: Record<string, number> = {};
-      for (const { property } of violations) violated[property] = (violated[property] ?? 0) + 1;
+      for (const { property } of result?.violations ?? []) violated[property] = (violated[property] ?? 0) + 1;
       if (build.breaks.some((property) => property in violated)) return trial(seed, violated);
     }
     return trial(null, {});

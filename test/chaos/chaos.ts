@@ -12,8 +12,8 @@ import { readRows } from './read-rows.js';
 import { readRuns } from './read-runs.js';
 import { seeded } from './seeded.js';
 import { settled } from './settling.js';
-import { watchStalls } from './stalls.js';
 import { startSystem, type RunningSystem } from './system.js';
+import { versionsOf, type Versions } from './versions.js';
 import { Watching } from './watching.js';
 
 export interface ChaosOptions {
@@ -38,10 +38,12 @@ export interface ChaosResult {
   answers: Record<string, number>;
   failures: string[];
   settledMs: number;
+  /** From the start of the servers on. */
+  tookMs: number;
+  versions: Versions;
   violations: Violation[];
   /** Where the logs and the journal are, if they were kept. */
   folder: string | null;
-  interrupted: boolean;
 }
 
 const ttlMs = 3_000;
@@ -56,9 +58,23 @@ interface Hearing {
   recent: (count: number) => string[];
 }
 
-/** One run: the workload under the faults of a seed, until both are over and all is whole and settled again; and judged. */
-export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
+/**
+ * One run: the workload under the faults of a seed, until both are over and all is whole and settled again; and judged.
+ * Null where it was interrupted.
+ */
+export async function chaos(options: ChaosOptions): Promise<ChaosResult | null> {
+  try {
+    return await wholeRun(options);
+  } catch (error) {
+    // An interrupt of the keyboard reaches also what the harness has started.
+    if (options.signal.aborted) return null;
+    throw error;
+  }
+}
+
+async function wholeRun(options: ChaosOptions): Promise<ChaosResult> {
   const { redis, workers, build, signal } = options;
+  const started = performance.now();
   const hearing: Hearing = { heard: () => {}, recent: () => [] };
   const system = await startSystem({
     ...{ redis, workers, build, ttlMs, signal },
@@ -67,7 +83,9 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
   });
   let result: ChaosResult | null = null;
   try {
-    result = await underFaults(system, options, hearing);
+    const versions = await versionsOf(system);
+    const judged = await underFaults(system, options, hearing);
+    result = { ...judged, versions, tookMs: performance.now() - started };
     return result;
   } finally {
     const keepFolder = keepsFolder(options, result);
@@ -79,7 +97,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult> {
   }
 }
 
-function keepsFolder({ keep }: ChaosOptions, result: ChaosResult | null): boolean {
+function keepsFolder({ keep, signal }: ChaosOptions, result: ChaosResult | null): boolean {
+  if (signal.aborted) return false;
   if (keep === 'violation') return result !== null && result.violations.length > 0;
   return keep === 'always';
 }
@@ -88,7 +107,7 @@ async function underFaults(
   system: RunningSystem,
   options: ChaosOptions,
   hearing: Hearing,
-): Promise<ChaosResult> {
+): Promise<Omit<ChaosResult, 'versions' | 'tookMs'>> {
   const { seed, signal, workload, minutes } = options;
   const { fleet, pool, direct, namespace } = system;
   const dispatching = new Dispatching(pool, namespace);
@@ -98,7 +117,6 @@ async function underFaults(
   const nemesis = new Nemesis(system, planFor(options, system));
   const watching = new Watching(fleet.lives, pool, direct, namespace);
   watching.start();
-  const stalling = watchStalls();
   const started = performance.now();
   const isOver = (): boolean => signal.aborted || performance.now() - started >= minutes * 60_000;
   const progress = setInterval(() => {
@@ -109,7 +127,8 @@ async function underFaults(
   }, progressEveryMs);
   try {
     await Promise.all([operating.run(fleet.api, () => watching.unsettled, isOver), nemesis.run(isOver)]);
-    const { settledMs, leftovers } = signal.aborted ? notSettled : await settleAndStop(system);
+    signal.throwIfAborted();
+    const { settledMs, leftovers } = await settleAndStop(system, signal);
     await watching.stop();
     const { faults, failures } = nemesis;
     const { dispatches } = dispatching;
@@ -120,15 +139,14 @@ async function underFaults(
       processes: fleet.lives,
       rows: await readRows(pool, namespace),
       recoveries: watching.recoveries,
-      stalls: stalling.stalls,
     };
-    const violations = signal.aborted ? [] : check(history).toSorted(byTime);
+    signal.throwIfAborted();
+    const violations = check(history).toSorted(byTime);
     const { asked: operations, answers } = operating;
     const outcome = { operations, answers, failures, settledMs, violations };
-    return { options, history, ...outcome, folder: null, interrupted: signal.aborted };
+    return { options, history, ...outcome, folder: null };
   } finally {
     clearInterval(progress);
-    stalling.stop();
     await watching.stop();
   }
 }
@@ -143,14 +161,12 @@ interface Settlement {
   leftovers: string[];
 }
 
-const notSettled: Settlement = { settledMs: 0, leftovers: [] };
-
 /** Everything is whole again: each task comes to its end, each process is told to stop, and nothing may be left. */
-async function settleAndStop(system: RunningSystem): Promise<Settlement> {
+async function settleAndStop(system: RunningSystem, signal: AbortSignal): Promise<Settlement> {
   // Whoever was to resume it may have been refused.
   await system.holdfast(['queues', 'resume', 'side']);
-  await system.fleet.allReady();
-  const { ms, left } = await settled(system, stuckAfterMs);
+  await system.fleet.allReady(signal);
+  const { ms, left } = await settled(system, stuckAfterMs, signal);
   const seconds = Math.round(ms / 1_000);
   const stuck =
     left === 0 ? [] : [`${left} tasks and workers were not settled ${seconds} s after the last fault.`];

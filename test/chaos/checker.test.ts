@@ -29,6 +29,13 @@ function run(task: string, from: number, to: number, more: Partial<Run> = {}): R
 const unended = (task: string, from: number, last: number, more: Partial<Run> = {}): Run =>
   run(task, from, last, { endAt: null, outcome: null, ...more });
 
+/** It wrote every 50 ms from then until then. */
+function writing(from: number, to: number): Partial<Run> {
+  const evidence = [];
+  for (let at = from; at <= to; at += second / 20) evidence.push(at);
+  return { evidence };
+}
+
 const elsewhere = { pid: 200, owner: 200 };
 const asChild = { pid: 101, owner: 100 };
 
@@ -62,7 +69,7 @@ function row(id: string, more: Partial<Row> = {}): Row {
 function violated(history: Partial<History>): string[] {
   const whole: History = {
     ...{ ttl: 3 * second, observation: 5 * second, runs: [], processes: [worker, other], faults: [] },
-    ...{ dispatches: [], rows: [], recoveries: [], stalls: [], leftovers: [] },
+    ...{ dispatches: [], rows: [], recoveries: [], leftovers: [] },
     ...history,
   };
   return [...new Set(check(whole).map(({ property }) => property))];
@@ -104,9 +111,9 @@ test('what a frozen process writes while it is woken is excused, where its fence
   const late = unended('a', 0, 9 * second + 1_000);
   expect(violated({ processes, runs: [late, next] })).toEqual([]);
   expect(violated({ processes, runs: [{ ...late, fence: '2' }, next] })).toEqual(['fences grow']);
-  const tooLate = unended('a', 0, 11 * second);
+  const tooLate = unended('a', 0, 11 * second, writing(9 * second, 11 * second));
   expect(violated({ processes, runs: [tooLate, next] })).toEqual(['never two', 'stopped in time']);
-  const child = unended('a', 0, 9 * second + 1_000, asChild);
+  const child = unended('a', 0, 9 * second, { ...asChild, ...writing(0, 9 * second) });
   expect(violated({ processes, runs: [child, next] })).toEqual(['never two', 'stopped in time']);
 });
 
@@ -117,19 +124,27 @@ test('what a process writes that was frozen for a moment only counts', () => {
 });
 
 test('stopped in time: also where nobody has taken over', () => {
+  const until = (to: number, more: Partial<Run> = {}): Run =>
+    unended('a', 0, to, { ...writing(0, to), ...more });
   const cutOff = [{ ...worker, withoutPostgres: [{ from: second, to: 9 * second }] }];
-  expect(violated({ processes: cutOff, runs: [run('a', 0, 3 * second)] })).toEqual([]);
-  expect(violated({ processes: cutOff, runs: [run('a', 0, 6 * second)] })).toEqual(['stopped in time']);
-  const stalls = [{ at: 4 * second, late: second }];
-  expect(violated({ processes: cutOff, stalls, runs: [run('a', 0, 6 * second)] })).toEqual([]);
-  const afterwards = run('a', 10 * second, 11 * second);
+  expect(violated({ processes: cutOff, runs: [until(4.2 * second)] })).toEqual([]);
+  expect(violated({ processes: cutOff, runs: [until(4.4 * second)] })).toEqual(['stopped in time']);
+  const api = [{ ...cutOff[0]!, kind: 'api' as const }];
+  expect(violated({ processes: api, runs: [until(6 * second)] })).toEqual([]);
+  const afterwards = run('a', 10 * second, 11 * second, writing(10 * second, 11 * second));
   expect(violated({ processes: cutOff, runs: [afterwards] })).toEqual([]);
   const shortly = [{ ...worker, withoutPostgres: [{ from: second, to: 3 * second }] }];
-  expect(violated({ processes: shortly, runs: [run('a', 0, 6 * second)] })).toEqual([]);
+  expect(violated({ processes: shortly, runs: [until(6 * second)] })).toEqual([]);
   const killed = [{ ...worker, killedAt: second }];
-  expect(violated({ processes: killed, runs: [unended('a', 0, 6 * second, asChild)] })).toEqual([
-    'stopped in time',
-  ]);
+  expect(violated({ processes: killed, runs: [until(6 * second, asChild)] })).toEqual(['stopped in time']);
+});
+
+test('stopped in time: what was given no time had none to stop in', () => {
+  const cutOff = [{ ...worker, withoutPostgres: [{ from: second, to: 9 * second }] }];
+  const kept = { evidence: [3.9 * second, ...(writing(6 * second, 6.2 * second).evidence ?? [])] };
+  expect(violated({ processes: cutOff, runs: [unended('a', 0, 0, kept)] })).toEqual([]);
+  const wentOn = { evidence: [3.9 * second, ...(writing(6 * second, 6.3 * second).evidence ?? [])] };
+  expect(violated({ processes: cutOff, runs: [unended('a', 0, 0, wentOn)] })).toEqual(['stopped in time']);
 });
 
 test('order: who was committed before another was begun, and has the smaller place, is served first', () => {

@@ -18,6 +18,7 @@ export interface FleetOptions {
   /** In the environment of each process, to find it by. */
   mark: string;
   heard: (line: Record<string, unknown>) => void;
+  signal: AbortSignal;
 }
 
 const taskFile = fileURLToPath(new URL('chaos-tasks.mjs', import.meta.url));
@@ -52,7 +53,12 @@ export class Fleet {
     const workers = await Promise.all(names.map((name) => member(name, 'worker')));
     const fleet = new Fleet(workers, await member('api', 'api'), lives);
     for (const one of fleet.members) one.start();
-    await fleet.allReady();
+    try {
+      await fleet.allReady(options.signal);
+    } catch (error) {
+      await fleet.abandon();
+      throw error;
+    }
     return fleet;
   }
 
@@ -66,10 +72,11 @@ export class Fleet {
     return found;
   }
 
-  /** Once each worker takes tasks. */
-  async allReady(): Promise<void> {
+  /** Once each worker takes tasks. Rejects when the signal aborts. */
+  async allReady(signal: AbortSignal): Promise<void> {
     const ready = (): boolean => this.workers.every(({ life }) => life !== null && life.incarnation !== null);
-    await waitUntil(ready, 'every worker takes tasks', startLimitMs);
+    await waitUntil(() => signal.aborted || ready(), 'every worker takes tasks', startLimitMs);
+    signal.throwIfAborted();
   }
 
   /** In order; what did not end so, as sentences. */

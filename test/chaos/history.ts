@@ -9,8 +9,6 @@ export interface History {
   dispatches: Dispatch[];
   rows: Row[];
   recoveries: Recovery[];
-  /** When the machine kept the harness itself waiting, and for how long. */
-  stalls: Stall[];
   /** What was found when everything was over, as sentences. */
   leftovers: string[];
 }
@@ -19,11 +17,6 @@ export interface History {
 export interface Span {
   from: number;
   to: number;
-}
-
-export interface Stall {
-  at: number;
-  late: number;
 }
 
 /** Code of a user that ran under a (task, entry), or under an ad-hoc lock, as it wrote down itself. */

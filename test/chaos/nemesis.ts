@@ -17,15 +17,19 @@ export interface FaultSetting {
 const least = { quietMs: 1_000, betweenMs: 300 };
 const mostBetweenMs = 4_500;
 
+/** Those that may come. Throws where one that is asked for never can. */
+export function possibleKinds(redis: FaultSetting['redis'], only: string[] | null): FaultKind[] {
+  const possible = faultKinds.filter((kind) => (kind.redis ?? redis) === redis);
+  const unknown = only?.find((name) => !possible.some((kind) => kind.name === name));
+  if (unknown === undefined) return possible.filter(({ name }) => only?.includes(name) ?? true);
+  const names = possible.map(({ name }) => name).join(', ');
+  throw new Error(`There is no fault "${unknown}" with --redis ${redis}. There are: ${names}.`);
+}
+
 /** When which fault comes, and whom it hits. */
 export function planFaults(random: Seeded, setting: FaultSetting): PlannedFault[] {
   const { forMs, ttlMs, redis, workers, only } = setting;
-  const possible = faultKinds.filter(
-    (kind) => (kind.redis ?? redis) === redis && (only === null || only.includes(kind.name)),
-  );
-  if (possible.length === 0)
-    throw new Error(`No such fault. There are: ${faultKinds.map(({ name }) => name).join(', ')}.`);
-  const weighted = possible.map((kind) => [kind.weight, kind] as const);
+  const weighted = possibleKinds(redis, only).map((kind) => [kind.weight, kind] as const);
   const targets = { worker: workers, process: [...workers, 'api'], everybody: [''] };
   const plan: PlannedFault[] = [];
   for (let atMs = least.quietMs; atMs < forMs; atMs += random.between(least.betweenMs, mostBetweenMs)) {

@@ -1,5 +1,7 @@
+import { hostname } from 'node:os';
 import type { Recovery } from './history.js';
 import type { ChaosResult } from './chaos.js';
+import type { Versions } from './versions.js';
 import { countedFrom } from './checks/recovered-in-time.js';
 import { heldAnything, takenAgain } from './recovery-figures.js';
 import { second } from './clock.js';
@@ -9,10 +11,14 @@ const mostStories = 5;
 
 export interface Summary {
   ok: boolean;
+  /** What asks for it again. */
+  command: string;
   seed: number;
   minutes: number;
   redis: string;
   workers: number;
+  tookSeconds: number;
+  versions: Versions;
   operations: number;
   runs: number;
   tasks: Record<string, number>;
@@ -32,12 +38,14 @@ interface Figures {
   max: number | null;
 }
 
-export function summaryOf(result: ChaosResult): Summary {
-  const { options, history, violations } = result;
+export function summaryOf(result: ChaosResult, args: string[]): Summary {
+  const { options, history, violations, versions } = result;
   const { seed, minutes, redis, workers } = options;
   const withHolds = history.recoveries.filter((recovery) => heldAnything(history, recovery));
   return {
-    ok: violations.length === 0 && !result.interrupted,
+    ok: violations.length === 0,
+    command: commandOf(args, seed),
+    ...{ tookSeconds: Math.round(result.tookMs / 1_000), versions },
     ...{ seed, minutes, redis, workers, operations: result.operations, runs: history.runs.length },
     tasks: counted(history.rows.map(({ state }) => state)),
     faults: counted(history.faults.map(({ kind }) => kind)),
@@ -59,9 +67,12 @@ export function summaryOf(result: ChaosResult): Summary {
 }
 
 export function textOf(summary: Summary): string {
-  const { seed, minutes, redis, workers, recovery, violations, operations, runs } = summary;
+  const { seed, minutes, redis, workers, recovery, violations, operations, runs, versions } = summary;
   const lines = [
-    `seed ${seed}, ${minutes} min, redis ${redis}, ${workers} workers and an API process: ${operations} operations, ${runs} runs`,
+    summary.command,
+    `seed ${seed}, faults for ${minutes} min, ${summary.tookSeconds} s in all`,
+    `Node ${versions.node}, Redis ${versions.redis} (${redis}), PostgreSQL ${versions.postgres}, ${versions.cores} cores`,
+    `${workers} workers and an API process: ${operations} operations, ${runs} runs`,
     '',
     ...table('faults', summary.faults),
     ...table('tasks', summary.tasks),
@@ -79,10 +90,21 @@ export function textOf(summary: Summary): string {
     lines.push(`VIOLATION of "${property}": ${text}`, ...story.map((line) => `  ${line}`));
   }
   const verdict =
-    violations.length === 0
-      ? 'No violation.'
-      : `${violations.length} violations. Again: npm run chaos -- --seed ${seed} --minutes ${minutes} --redis ${redis}`;
-  return [...lines, verdict].join('\n');
+    violations.length === 0 ? 'No violation.' : `${violations.length} violations. Again: ${summary.command}`;
+  return [...lines, verdict].map(withoutPlaces).join('\n');
+}
+
+/** With the seed, also where it was drawn. */
+function commandOf(args: string[], seed: number): string {
+  const given = args.map((arg) => (/^[\w./=-]+$/.test(arg) ? arg : `'${arg}'`));
+  const isGiven = args.some((arg) => /^--(?:seed|ci)\b/.test(arg));
+  return ['npm run chaos --', ...given, ...(isGiven ? [] : ['--seed', seed])].join(' ');
+}
+
+/** A report may be shown to anybody: of a path only what it leads to, and no name of the machine. */
+export function withoutPlaces(line: string): string {
+  const machine = new RegExp(`\\b${hostname().replaceAll(/[^\w-]/g, '.')}\\b`, 'g');
+  return line.replaceAll(machine, 'HOST').replaceAll(/(?<![\w:/.])(?:\/[\w.@+-]+)+\/(?=[\w.@+-])/g, '…/');
 }
 
 function counted(names: string[]): Record<string, number> {

@@ -10,9 +10,14 @@ export interface Settling {
 
 /**
  * Waits until each task is final, with nothing of it to be taken out, and each worker that is no more is gone from the
- * database. While fewer are left than a while ago it goes on; without that for so long, they are stuck.
+ * database. While fewer are left than a while ago it goes on; without that for so long, they are stuck. Rejects when the
+ * signal aborts.
  */
-export async function settled(system: RunningSystem, stuckAfterMs: number): Promise<Settling> {
+export async function settled(
+  system: RunningSystem,
+  stuckAfterMs: number,
+  signal: AbortSignal,
+): Promise<Settling> {
   const started = performance.now();
   let fewest = Number.MAX_SAFE_INTEGER;
   let fewestSince = started;
@@ -25,7 +30,7 @@ export async function settled(system: RunningSystem, stuckAfterMs: number): Prom
       fewestSince = performance.now();
     }
     if (performance.now() - fewestSince > stuckAfterMs) return { ms, left };
-    await delay(250);
+    await delay(250, undefined, { signal });
   }
 }
 

@@ -59,8 +59,10 @@ async function start(
 ): Promise<Omit<RunningSystem, 'close'>> {
   const postgres = await Postgres.start(folder);
   closing.push(() => postgres.stop());
+  given.throwIfAborted();
   const redis = kind === 'sentinel' ? await SentinelRedis.start() : await StandaloneRedis.start(folder);
   closing.push(() => redis.stop());
+  given.throwIfAborted();
   const pool = new pg.Pool({ connectionString: postgres.url, max: 12, application_name: 'chaos' });
   pool.on('error', () => {});
   // One that breaks while it is lent out tells so itself.
@@ -68,13 +70,14 @@ async function start(
   closing.push(() => pool.end());
   const direct = redis.connect();
   closing.push(async () => direct.disconnect());
-  const holdfast = commandLine(build, postgres.url, redis.url);
+  const holdfast = commandLine(build, postgres.url, redis.url, given);
   await holdfast(['migrate']);
+  given.throwIfAborted();
   const mark = folder.replaceAll('/', '-');
   const at = { namespace, folder, mark, build, ttlMs, workers };
   closing.push(async () => processesWith('CHAOS_MARK', mark).forEach((pid) => signal(pid, 'SIGKILL')));
   const urls = { postgresUrl: postgres.url, redisUrl: redis.url, redisPorts: redis.ports };
-  const fleet = await Fleet.start({ ...at, ...urls, heard });
+  const fleet = await Fleet.start({ ...at, ...urls, heard, signal: given });
   closing.push(() => fleet.abandon());
   const pause = async (ms: number): Promise<void> => {
     await delay(Math.max(ms, 0), undefined, { signal: given }).catch(() => {});
@@ -97,7 +100,12 @@ async function start(
   };
 }
 
-function commandLine(build: string, databaseUrl: string, redisUrl: string): System['holdfast'] {
+function commandLine(
+  build: string,
+  databaseUrl: string,
+  redisUrl: string,
+  given: AbortSignal,
+): System['holdfast'] {
   const env = {
     ...process.env,
     HOLDFAST_DATABASE_URL: databaseUrl,
@@ -107,6 +115,7 @@ function commandLine(build: string, databaseUrl: string, redisUrl: string): Syst
   return async (args) => {
     const run = promisify(execFile)(process.execPath, [join(build, 'cli/main.js'), ...args], {
       env,
+      signal: given,
       timeout: commandLimitMs,
       killSignal: 'SIGKILL',
     });

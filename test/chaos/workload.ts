@@ -44,22 +44,32 @@ const definitions = [
   [8, 'computes'],
 ] as const;
 
-const inlineOnly = ['inline', 'once', 'kept', 'rolls-back', 'computes'] as const;
+export type Definition = (typeof definitions)[number][1];
+
+const inlineOnly: Definition[] = ['inline', 'once', 'kept', 'rolls-back', 'computes'];
 
 export interface Workload {
   perSecond: number;
   /** How many of a hundred tasks take longer than a TTL: those must be stopped at its end. */
   longPercent: number;
+  /** What they take; 3.5 to 7 s where it is not given. */
+  longMs?: readonly [number, number];
+  /** Only these, where it is given. */
+  definitions?: Definition[];
+  /** So few of the resources, the hot ones first; all where it is not given. */
+  resources?: number;
+  /** Every attempt fails. */
+  failing?: boolean;
 }
 
-export function* operations(random: Seeded, { perSecond, longPercent }: Workload): Generator<Operation> {
+export function* operations(random: Seeded, workload: Workload): Generator<Operation> {
   for (let number = 0; ; number++) {
-    const pauseMs = random.below((2 * 1_000) / perSecond);
-    yield { number, pauseMs, ...operation(random, number, longPercent) };
+    const pauseMs = random.below((2 * 1_000) / workload.perSecond);
+    yield { number, pauseMs, ...operation(random, number, workload) };
   }
 }
 
-function operation(random: Seeded, number: number, longPercent: number): Asked {
+function operation(random: Seeded, number: number, workload: Workload): Asked {
   const kind = random.weighted([
     [78, 'dispatch'],
     [6, 'immediate'],
@@ -67,24 +77,28 @@ function operation(random: Seeded, number: number, longPercent: number): Asked {
     [7, 'cancel'],
     [3, 'retry'],
   ] as const);
-  if (kind === 'dispatch') return { kind, ...taskOrder(random, random.weighted(definitions), longPercent) };
+  const asked = (name: Definition): boolean => workload.definitions?.includes(name) ?? true;
+  if (kind === 'dispatch') {
+    const possible = definitions.filter(([, name]) => asked(name));
+    return { kind, ...taskOrder(random, random.weighted(possible), workload) };
+  }
   if (kind === 'immediate') {
-    const order = taskOrder(random, random.pick(inlineOnly), longPercent);
+    const order = taskOrder(random, random.pick(inlineOnly.filter(asked)) ?? 'inline', workload);
     return { kind, ...order, deferred: random.chance(50), undone: false, delayMs: 0 };
   }
   if (kind === 'lock') {
     return {
       kind,
-      ...resources(random),
+      ...resources(random, workload),
       wait: random.pick([0, 200, 3_000]),
-      ms: duration(random, longPercent),
+      ms: duration(random, workload),
     };
   }
   return { kind, of: Math.max(0, number - 1 - random.below(30)) };
 }
 
-function taskOrder(random: Seeded, definition: string, longPercent: number): TaskOrder {
-  const wanted = resources(random);
+function taskOrder(random: Seeded, definition: Definition, workload: Workload): TaskOrder {
+  const wanted = resources(random, workload);
   const failures = random.weighted([
     [80, 0],
     [10, 1],
@@ -94,7 +108,11 @@ function taskOrder(random: Seeded, definition: string, longPercent: number): Tas
   return {
     name: `chaos.${definition}`,
     ...(definition === 'computes' ? { exclusive: [], shared: [] } : wanted),
-    payload: { ms: duration(random, longPercent), failures, ...wanted },
+    payload: {
+      ms: duration(random, workload),
+      failures: workload.failing === true ? 9 : failures,
+      ...wanted,
+    },
     queue: random.chance(20) ? 'side' : 'default',
     priority: random.pick([0, 0, 0, 5, -5]),
     delayMs: random.chance(5) ? random.between(50, 2_000) : 0,
@@ -102,8 +120,8 @@ function taskOrder(random: Seeded, definition: string, longPercent: number): Tas
   };
 }
 
-function duration(random: Seeded, longPercent: number): number {
-  if (random.chance(longPercent)) return random.between(3_500, 7_000);
+function duration(random: Seeded, { longPercent, longMs = [3_500, 7_000] }: Workload): number {
+  if (random.chance(longPercent)) return random.between(...longMs);
   return random.weighted([
     [60, random.between(2, 80)],
     [30, random.between(80, 400)],
@@ -111,8 +129,8 @@ function duration(random: Seeded, longPercent: number): number {
   ]);
 }
 
-function resources(random: Seeded): Resources {
-  const wanted = random.some(names, random.pick([1, 1, 1, 2, 2, 3]));
+function resources(random: Seeded, { resources: some = names.length }: Workload): Resources {
+  const wanted = random.some(names.slice(0, some), random.pick([1, 1, 1, 2, 2, 3]));
   const exclusive = wanted.filter(() => random.chance(60));
   return { exclusive, shared: wanted.filter((name) => !exclusive.includes(name)) };
 }

@@ -41,6 +41,7 @@ export function spin(ms, alive) {
   while (performance.now() < until) {
     if (performance.now() < nextLine) continue;
     alive();
-    nextLine += aliveEveryMs;
+    // Not one for each that was missed: the lines are to tell how much time it was given.
+    nextLine = performance.now() + aliveEveryMs;
   }
 }

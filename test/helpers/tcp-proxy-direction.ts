@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { resetSocket } from './reset-socket.js';
 
 /** One direction of a proxied connection: what `from` says goes to `to`, in order, late, or not for now. */
 export class Direction {
@@ -13,7 +14,7 @@ export class Direction {
     this.#silent = silent;
     from.on('data', (chunk: Buffer) => this.#later(() => void to.write(chunk)));
     from.once('end', () => this.#later(() => to.end()));
-    from.on('error', () => this.#later(() => to.resetAndDestroy()));
+    from.on('error', () => this.#later(() => resetSocket(to)));
     from.once('close', () => this.#later(() => to.destroySoon()));
     to.on('error', () => {});
   }

@@ -1,4 +1,5 @@
 import { createServer, connect, type Server, type Socket } from 'node:net';
+import { resetSocket } from './reset-socket.js';
 import { Direction } from './tcp-proxy-direction.js';
 
 /** A network between a client and a server that can be cut, slowed down and mended. */
@@ -60,8 +61,8 @@ export async function startProxy(targetUrl: string): Promise<TcpProxy> {
   };
   const reset = (): void => {
     for (const { client, upstream } of pairs) {
-      client.resetAndDestroy();
-      upstream.resetAndDestroy();
+      resetSocket(client);
+      resetSocket(upstream);
     }
   };
   const refuse = async (): Promise<void> => {

@@ -1,10 +1,16 @@
-import type { History, ProcessLife, Run, Span, Violation } from '../history.js';
+import type { History, ProcessLife, Run, Violation } from '../history.js';
 import { second } from '../clock.js';
-import { isInline, ownerOf, wakingLimit } from './lives.js';
+import { isInline, ownerOf } from './lives.js';
 import { nameOf } from './uses.js';
 
-/** What it costs on any machine to notice, and to write a last line. */
-const slack = second;
+/**
+ * What runs writes a line for every 50 ms in which it is given time. So many it may write before it is noticed that its
+ * time is over: counted in lines, since a process that the machine keeps waiting can neither stop nor write.
+ */
+const linesToNotice = 5;
+
+/** The API process has the TTL of a process that sets none: 15 s. */
+const apiTtl = 15 * second;
 
 /**
  * G1, before anybody has taken over: a process that was frozen, cut off from PostgreSQL or killed has nothing running,
@@ -14,33 +20,30 @@ export function stoppedInTime(history: History): Violation[] {
   return history.runs.flatMap((run) => {
     const owner = ownerOf(history, run);
     if (owner === undefined) return [];
-    const late = run.evidence.find((at) => mustHaveStopped(history, run, owner, at));
-    if (late === undefined) return [];
+    const lates = endsOfTime(history, run, owner).flatMap((end) => lineTooMany(run, end) ?? []);
+    if (lates.length === 0) return [];
     const text = `${nameOf(run)} went on in ${owner.name}, whose time was over.`;
-    return [{ property: 'stopped in time', text, at: late, tasks: [run.task] }];
+    return [{ property: 'stopped in time', text, at: Math.min(...lates), tasks: [run.task] }];
   });
 }
 
-function mustHaveStopped(history: History, run: Run, owner: ProcessLife, at: number): boolean {
-  const { ttl } = history;
-  const over = (from: number): boolean =>
-    run.startAt < from && at > from + ttl + slack + 2 * longestStall(history, from, at);
-  const isOver = (span: Span): boolean => span.to - span.from > ttl && over(span.from);
-  if (owner.withoutPostgres.some((span) => isOver(span) && !isFrozenWithin(owner, span))) return true;
-  if (owner.killedAt !== null && over(owner.killedAt)) return true;
-  return owner.frozen.some((span) => {
-    if (!isOver(span)) return false;
+function lineTooMany(run: Run, end: number): number | undefined {
+  return run.startAt < end ? run.evidence.filter((at) => at > end)[linesToNotice] : undefined;
+}
+
+/** When nothing of it may run any more: its last beat that can have been confirmed was asked for before. */
+function endsOfTime(history: History, run: Run, owner: ProcessLife): number[] {
+  const { frozen, withoutPostgres, killedAt, kind } = owner;
+  const ttl = kind === 'api' ? apiTtl : history.ttl;
+  const isOver = ({ from, to }: { from: number; to: number }): boolean => to - from > ttl;
+  // Where it was frozen meanwhile, it is judged by that alone.
+  const cutOff = withoutPostgres.filter(
+    (span) => isOver(span) && !frozen.some(({ from, to }) => from < span.to && to > span.from),
+  );
+  return [
+    ...cutOff.map(({ from }) => from + ttl),
     // Itself, it can do nothing before it is woken.
-    return !isInline(run) || at > span.to + wakingLimit;
-  });
-}
-
-/** A process that is given no time cannot stop either; it may have had to wait longer than the harness had. */
-function longestStall({ stalls }: History, from: number, to: number): number {
-  return Math.max(0, ...stalls.filter(({ at }) => at >= from && at <= to).map(({ late }) => late));
-}
-
-/** Then it is judged as a frozen one. */
-function isFrozenWithin(owner: ProcessLife, span: Span): boolean {
-  return owner.frozen.some(({ from, to }) => from < span.to && to > span.from);
+    ...frozen.filter(isOver).map(({ from, to }) => (isInline(run) ? to : from + ttl)),
+    ...(killedAt === null ? [] : [killedAt + ttl]),
+  ];
 }

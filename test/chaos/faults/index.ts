@@ -14,7 +14,7 @@ import {
   deleteWorkerRow,
   freezePostgres,
   restartPostgresAtOnce,
-  restartPostgresFast,
+  restartPostgresInOrder,
   terminateBackends,
 } from './postgres.js';
 import {
@@ -33,6 +33,6 @@ export const faultKinds: FaultKind[] = [
   ...[freezeProcess, freezeRedis],
   ...[cutPostgres, losePostgresReplies, cutRedis, loseRedisReplies, resetLinks, slowLinks],
   ...[flushAll, flushScripts, reload, outOfMemory, busyScript, restartRedisEmpty, restartRedis, failOver],
-  ...[freezePostgres, restartPostgresFast, restartPostgresAtOnce, terminateBackends, deleteWorkerRow],
+  ...[freezePostgres, restartPostgresInOrder, restartPostgresAtOnce, terminateBackends, deleteWorkerRow],
   ...[cancelStorm, pauseQueue],
 ];

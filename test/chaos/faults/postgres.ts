@@ -19,8 +19,8 @@ export const freezePostgres: FaultKind = {
   },
 };
 
-export const restartPostgresFast: FaultKind = {
-  name: 'restart postgres, fast',
+export const restartPostgresInOrder: FaultKind = {
+  name: 'restart postgres in order',
   weight: 3,
   hits: 'everybody',
   ms: shortly,
@@ -29,7 +29,7 @@ export const restartPostgresFast: FaultKind = {
 };
 
 export const restartPostgresAtOnce: FaultKind = {
-  name: 'restart postgres, immediate',
+  name: 'restart postgres at once',
   weight: 3,
   hits: 'everybody',
   ms: shortly,
