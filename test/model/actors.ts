@@ -67,7 +67,7 @@ export async function addAdmitter(world: World, name: string): Promise<void> {
   await world.addProcess({ name, kind: 'admitter' }, (process) => {
     const own = incarnationOf(process);
     new AdmissionLoop(own, offer, ttlMs).start();
-    // Whoever admits is a worker too, whose other parts find out in the end that the table has another epoch.
+    // Whoever admits is a worker too, whose other parts find out that the table has another epoch.
     process.programs.set('look', async () => {
       await inCurrentEpoch(own, (epoch) => own.table.inspectHold(epoch, 't1'));
     });

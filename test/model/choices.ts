@@ -99,6 +99,7 @@ export async function begin(world: World, process: ModelProcess, name: string): 
 
 function mayBegin(world: World, process: ModelProcess, name: string): boolean {
   if (process.node.busyWith.has(name)) return false;
+  if (name === 'look') return ![null, world.rows.epoch].includes(process.node.epoch);
   if (name === 'beat') return process.beats < (world.scenario.beats ?? 0);
   if (name === 'stop') return world.stops < (world.scenario.stops ?? 0) && !process.node.beatsNoMore;
   const victim = world.processes.find((one) => `sweep ${one.name}` === name);

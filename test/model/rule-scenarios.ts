@@ -105,8 +105,14 @@ export const ruleScenarios: Scenario[] = [
     faults: { 'lost table': 1, 'lost reply': 1 },
     script: [
       ...['a1: tasksToAdmit', 'a1: enter', 'a1: commit', 'w1: is woken', 'w1 gets no answer to claimTasks'],
-      ...['the table loses everything', 'w1: commit is executed', 'a1: tasksToAdmit is executed'],
-      ...['w1: giveBackTasks', 'w1: begins to stop', 'a1: enter', 'a1: commit is executed'],
+      ...['the table loses everything', 'w1: commit is executed', 'a1: begins to look'],
+      ...[
+        'a1: tasksToAdmit is executed',
+        'w1: giveBackTasks',
+        'w1: begins to stop',
+        'a1: enter',
+        'a1: commit is executed',
+      ],
     ],
   },
   {
