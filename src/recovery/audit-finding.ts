@@ -7,6 +7,7 @@ export type FindingKind =
   | 'hold-without-task'
   | 'hold-of-earlier-entry'
   | 'hold-of-unknown-entry'
+  | 'hold-not-admitted'
   | 'hold-unfinished'
   | 'hold-unregistered'
   | 'hold-not-ready'

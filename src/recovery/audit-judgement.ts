@@ -9,6 +9,9 @@ export interface AuditContext {
   living: ReadonlySet<string>;
 }
 
+/** See the column of that name: a task that was given back is looked for by admission. */
+const inNoEpoch = '0';
+
 type Hold = NonNullable<ExaminedHold['hold']>;
 
 /**
@@ -28,7 +31,13 @@ export function judge(
     return examined.fault?.fault === 'unregistered' ? suspect('hold-unregistered', of) : null;
   }
   if (hold.owner === null && (task?.takeOut ?? 0) >= hold.entry) return null;
-  return judgeOver(of, hold, task) ?? judgeFault(of, examined);
+  return judgeOver(of, hold, task) ?? judgeFault(of, examined) ?? judgeNotAdmitted(of, hold, task);
+}
+
+/** A pass died before it marked what it had entered. The next one finds that, unless the lane has lost its last worker. */
+function judgeNotAdmitted(of: Partial<Suspect>, hold: Hold, task: AuditedTask | undefined): Suspect | null {
+  const unmarked = hold.owner === null && task?.state === 'waiting' && task.admittedEpoch === inNoEpoch;
+  return unmarked ? suspect('hold-not-admitted', of) : null;
 }
 
 function judgeOver(of: Partial<Suspect>, hold: Hold, task: AuditedTask | undefined): Suspect | null {

@@ -26,6 +26,7 @@ const repairs: Partial<Record<FindingKind, Repair>> = {
   'hold-of-settled-task': letGo,
   'hold-without-task': letGoWithoutTask,
   'hold-of-earlier-entry': goOnOrLetGo,
+  'hold-not-admitted': enterAnew,
   'hold-unfinished': enterAnew,
   'hold-not-ready': enterAnew,
   'hold-lacks-resource': enterAnew,

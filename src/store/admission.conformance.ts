@@ -76,6 +76,25 @@ export function admissionConformance(open: () => Promise<OpenStore>): void {
       expect((await store.admissionNeeded(epoch)).admitted).toEqual(admitted.slice(1));
     });
 
+    test('a lane that is taken out: so is what was given back, once, since its hold may have moved on', async () => {
+      const { store } = opened as OpenStore;
+      const [back = '', never = ''] = await insert({ name: 'a' }, { name: 'a' });
+      const entry = { task: back, entry: 1 };
+      const worker = await register(store);
+      await pass((admission) => admission.markAdmitted(epoch, [entry]));
+      await claimOne(store, worker, entry);
+      await store.giveBackTasks(worker, [{ ...entry, rollBack: false }]);
+      const { admitted, lanes } = await store.admissionNeeded(epoch);
+      expect([admitted, lanes]).toEqual([lanes, admitted]);
+      const takeOut = (): Promise<number> =>
+        pass((admission) => admission.takeOutUnserved({ epoch, lanes, limit: 10 }));
+      expect([await takeOut(), await takeOut()]).toEqual([1, 0]);
+      expect(await mustGet(store, back)).toMatchObject({ state: 'waiting', entry: 3 });
+      expect(await mustGet(store, never)).toMatchObject({ entry: 1 });
+      expect(await pass((admission) => admission.markedTakeOuts(10))).toEqual([{ task: back, entry: 2 }]);
+      expect(await store.admissionNeeded(epoch)).toMatchObject({ admitted: [], lanes });
+    });
+
     test('tasks come in order of place over all lanes given, after a place', async () => {
       const ids = await insert({ name: 'a' }, { name: 'b' }, { name: 'c' }, { name: 'a' }, { name: 'b' });
       await pass(async (admission) => {

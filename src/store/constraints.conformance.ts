@@ -47,7 +47,7 @@ const illegal: [string, Record<string, string>][] = [
   ['a negative attempt', { attempt: `-1` }],
   ['a negative number of crashes', { crashes: `-1` }],
   ['place 0', { place: `0` }],
-  ['a negative epoch', { admitted_epoch: `-1` }],
+  ['an epoch that is none', { admitted_epoch: `-2` }],
   ['a time that is no date', { run_at: `'infinity'` }],
   ['no name', { name: `''` }],
   ['a name beyond 1 KiB', { name: `repeat('n', 1025)` }],

@@ -171,7 +171,7 @@ export interface HoldSource {
 export interface AdmissionNeed {
   /** As Admission.lanesToAdmit. */
   lanes: string[];
-  /** Lanes with tasks that wait and are admitted in the epoch. */
+  /** Lanes with tasks that wait and may have holds in the table: admitted in the epoch, or given back. */
   admitted: string[];
   /** Whether there are tasks whose time has come and that are not yet marked as due. */
   due: boolean;
@@ -208,8 +208,8 @@ export interface Admission {
   /** Does the next page of what a pause or a resumption left to do; whether there is more. */
   continuePauses(limit: number): Promise<boolean>;
   /**
-   * Raises the entries of tasks that wait in these lanes and are admitted in the epoch, and marks their holds to be taken
-   * out: at most so many a lane. They keep their places. Returns how many.
+   * Raises the entries of tasks that wait in these lanes and are admitted in the epoch, or were given back, and marks their
+   * holds to be taken out: at most so many a lane of each. They keep their places. Returns how many.
    */
   takeOutUnserved(request: { epoch: string; lanes: string[]; limit: number }): Promise<number>;
   /** Tasks that waited with that entry and do not go on: their holds are to be taken out. */

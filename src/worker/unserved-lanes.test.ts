@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { serverPlace, type Place } from '../../test/worker/place.js';
 import { inState, startWorker } from '../../test/worker/test-worker.js';
-import { defineTask } from '../tasks/definition.js';
+import { audit, auditPauses } from '../recovery/audit.js';
+import type { TaskRow } from '../store/store.js';
+import { defineTask, type TaskDefinition } from '../tasks/definition.js';
 import { UnservedLanes } from './unserved-lanes.js';
 
 let place: Place;
@@ -15,7 +17,7 @@ afterEach(async () => {
   await place.close();
 });
 
-function define(name: string, run: () => Promise<void> | void = () => {}): ReturnType<typeof defineTask> {
+function define(name: string, run: TaskDefinition['run'] = () => {}): TaskDefinition {
   const definition = defineTask({ name, run });
   place.definitions.set(name, definition);
   return definition;
@@ -40,7 +42,7 @@ test('what the last worker of a lane leaves waiting blocks nobody, and comes in 
   const first = define('first', () => new Promise<void>((resolve) => (end = resolve)));
   const rare = define('rare', () => void order.push('rare'));
   const common = define('common', () => void order.push('common'));
-  const others = (...definitions: ReturnType<typeof defineTask>[]): Map<string, typeof first> =>
+  const others = (...definitions: TaskDefinition[]): Map<string, TaskDefinition> =>
     new Map(definitions.map((definition) => [definition.name, definition]));
 
   const last = await startWorker(place, {
@@ -79,4 +81,33 @@ test('what the last worker of a lane leaves waiting blocks nobody, and comes in 
     expect(await inState(place, id, 'completed', 20_000)).toMatchObject({ entry: 2, attempt: 1 });
   }
   expect(order).toEqual(['common', 'common', 'rare', 'rare']);
+});
+
+test('what the last worker of a lane gave back, and what it entered and never marked, blocks nobody for ever', async () => {
+  const rare = define('rare', (_payload, { signal }) => {
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  });
+  const common = define('common');
+  const last = await startWorker(place, { ttlMs, graceMs: 0, definitions: new Map([['rare', rare]]) });
+  const back = await dispatch('rare', 'r');
+  await inState(place, back, 'running');
+  await last.stop();
+  const epoch = await place.epoch.get();
+  expect(await place.table.inspectHold(epoch, back)).toMatchObject({ entry: 2, status: 'granted' });
+  const unmarked = await dispatch('rare', 's');
+  const { lane, priority, place: at } = (await place.store.getTask(unmarked)) as TaskRow;
+  const hold = { task: unmarked, entry: 1, lane, priority, place: at, exclusive: ['s'], shared: [] };
+  await place.table.enter(epoch, '1', [hold]);
+
+  await startWorker(place, { name: 'stays', ttlMs, definitions: new Map([['common', common]]) });
+  const behind = [await dispatch('common', 'r'), await dispatch('common', 's')];
+  await inState(place, behind[0] ?? '', 'completed', 20_000);
+  const request = { epoch, repair: true, deep: false };
+  expect(await audit(place, request, auditPauses)).toMatchObject([
+    { kind: 'hold-not-admitted', task: unmarked, repaired: true },
+  ]);
+  await inState(place, behind[1] ?? '', 'completed');
+  for (const id of [back, unmarked]) expect(await place.table.inspectHold(epoch, id)).toBeNull();
 });

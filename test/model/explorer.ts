@@ -14,8 +14,6 @@ export interface Exploration {
   seconds: number;
   /** Whether every state was seen; else the limit came first. */
   complete: boolean;
-  /** Ends that have the fault that is known. */
-  known: number;
   violation: Violation | null;
 }
 
@@ -51,7 +49,7 @@ async function search(scenario: Scenario, options: ExploreOptions): Promise<Expl
   const seen = new Set<string>();
   const found: Exploration = {
     ...{ scenario: scenario.name, states: 0, steps: 0, ends: 0, depth: 0, seconds: 0 },
-    ...{ complete: true, known: 0, violation: null },
+    ...{ complete: true, violation: null },
   };
   const frontier: State[] = [];
   /** Sees a state, and what may happen next in it, where it was not seen before. */
@@ -70,8 +68,7 @@ async function search(scenario: Scenario, options: ExploreOptions): Promise<Expl
       const end = run.copy();
       await end.comeToRest();
       const what = end.world.ghosts.violation;
-      if (what !== null && what === scenario.known) found.known += 1;
-      else if (what !== null) found.violation = { what, path: stepsOf(path) };
+      if (what !== null) found.violation = { what, path: stepsOf(path) };
     }
     if (choices.length > 0) frontier.push({ run, path, choices, next: 0 });
   };

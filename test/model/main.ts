@@ -65,23 +65,21 @@ export async function main(args: string[], walkerOf: WalkerOf): Promise<number> 
   for (const scenario of chosen) {
     const found = await here.explore(scenario, limits);
     print(found, rowOf(scenario, found));
-    if (found.complete && scenario.known !== undefined && found.known === 0) {
-      status = 1;
-      console.log(`What is known to break does not break any more: ${scenario.name}.`);
-    }
     if (found.violation === null) continue;
     status = 1;
-    const story = await here.storyOf(scenario, found.violation);
-    console.log(story.slice(0, found.violation.path.length + longestEnd).join('\n'));
+    // What comes first along all paths has the shortest story, where there is the time to look for it.
+    const again = await here.explore(scenario, { ...limits, order: 'shortest' });
+    const shown = again.violation ?? found.violation;
+    const story = await here.storyOf(scenario, shown);
+    console.log(story.slice(0, shown.path.length + longestEnd).join('\n'));
   }
   return status;
 }
 
 function rowOf(scenario: Scenario, found: Exploration): string {
-  const { states, steps, ends, depth, seconds, complete, violation, known } = found;
+  const { states, steps, ends, depth, seconds, complete, violation } = found;
   const size = `${states} states, ${steps} steps, ${ends} ends, depth ${depth}, ${seconds.toFixed(0)} s`;
-  const mended = known > 0 ? `${scenario.known} in ${known} ends, which is known` : 'nothing broken';
-  const what = violation === null ? mended : violation.what;
+  const what = violation?.what ?? 'nothing broken';
   const whole = complete ? 'complete' : 'NOT complete';
   return `${scenario.name}: ${size}, ${whole}, ${what}`;
 }

@@ -55,8 +55,6 @@ export interface Scenario {
   staysPaused?: boolean;
   /** Whether a lane may lose its last worker: what waits in it makes room soon, and waits in the end. */
   losesLane?: boolean;
-  /** A fault of the product that is known and not yet mended: ends that have it are counted, and the search goes on. */
-  known?: string;
   /** How a walk begins: labels of choices, in order, by their beginnings. What is named later is held back until then. */
   script?: string[];
   /** In which set it runs: `quick` with the tests, `medium` in CI, `long` for the document; `walked` with its mutants only. */

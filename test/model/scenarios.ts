@@ -252,8 +252,6 @@ export const scenarios: Scenario[] = [
     tasks: [{ exclusive: ['a'], name: 'rare', admitted: true }, { exclusive: ['a'] }],
     workers: [{ slots: 1, serves: 'rare' }, { slots: 1 }],
     losesLane: true,
-    // What was given back is marked as admitted in no epoch, and its hold stays: nobody looks for it in a lane without workers.
-    known: 'everything ends: t2 stays waiting',
   },
   {
     ...{ name: 'beats', set: 'medium', tasks: alone, workers: one, beats: 2 },

@@ -216,7 +216,7 @@ export class StoreCalls {
     const lanes = [...new Set(waiting.map(({ lane }) => lane))].sort();
     // Whoever admits here serves the lane of all jobs, and asks only for the others'.
     const others = tasks.filter(
-      (task) => task.state === 'waiting' && task.admittedEpoch === epoch && task.lane !== jobLane,
+      (task) => task.state === 'waiting' && this.mayHaveHold(task, epoch) && task.lane !== jobLane,
     );
     const admitted = [...new Set(others.map(({ lane }) => lane))].sort();
     const takeOuts = tasks.some(({ takeOut }) => takeOut !== null) || (phase !== null && phase !== 'paused');
@@ -229,6 +229,13 @@ export class StoreCalls {
         ? admission === null
         : null;
     return { lanes, admitted, due: false, takeOuts, rollbacksOver, free };
+  }
+
+  /** What was given back may have one, whether it is admitted or not. */
+  mayHaveHold({ admittedEpoch }: StoredTask, epoch: string): boolean {
+    return (
+      admittedEpoch === epoch || (admittedEpoch === '-1' && this.#guards.on('given-back-may-have-holds'))
+    );
   }
 
   /** Pausing begins under the lock of admission. */

@@ -3,6 +3,12 @@ import type { Mutant } from './mutant.js';
 /** Guards of the store left out. */
 export const storeMutants: Mutant[] = [
   {
+    name: 'what was given back is not looked for in a lane that nobody serves',
+    rule: 'G3: nobody waits for what nobody is there to run (found here)',
+    scenario: 'lost lane',
+    guardsOff: ['given-back-may-have-holds'],
+  },
+  {
     name: 'a claim does not compare entries',
     rule: '4.4: waiting → running for (task, entry)',
     scenario: 'pause and resume',

@@ -128,8 +128,7 @@ export class TransactionCalls {
   takeOutUnserved(id: number, { epoch, lanes }: { epoch: string; lanes: string[] }): number {
     const transaction = this.#open(id);
     const unserved = this.#rows.tasks.filter(
-      ({ state, lane, admittedEpoch }) =>
-        state === 'waiting' && admittedEpoch === epoch && lanes.includes(lane),
+      (task) => task.state === 'waiting' && this.#calls.mayHaveHold(task, epoch) && lanes.includes(task.lane),
     );
     model.takeOutWaiting(unserved.map((task) => this.#own(transaction, task)));
     return unserved.length;

@@ -10,7 +10,7 @@ export interface ModelTask {
   attempt: number;
   crashes: number;
   worker: string | null;
-  /** '0': in none. */
+  /** '0': in none; '-1': given back, so that nobody knows. */
   admittedEpoch: string;
   /** The last entry whose hold admission is to take out. */
   takeOut: number | null;
@@ -52,9 +52,9 @@ function endAs(task: ModelTask, state: ModelTask['state']): void {
   Object.assign(task, { state, worker: null, outcome: null });
 }
 
-/** Waits with the next entry, to be admitted again. */
-function waitAgain(task: ModelTask): void {
-  const next = { entry: task.entry + 1, worker: null, admittedEpoch: '0', outcome: null };
+/** Waits with the next entry, to be admitted again; given back, its hold may move on to that entry. */
+function waitAgain(task: ModelTask, admittedEpoch: '0' | '-1' = '0'): void {
+  const next = { entry: task.entry + 1, worker: null, admittedEpoch, outcome: null };
   Object.assign(task, { state: 'waiting', ...next });
 }
 
@@ -120,7 +120,7 @@ export function endUnclaimed(tasks: readonly ModelTask[]): void {
 function endRollback(task: ModelTask): void {
   if (task.outcome === 'failed' || task.outcome === 'canceled') return endAs(task, task.outcome);
   if (task.outcome === 'given-back') task.attempt -= 1;
-  waitAgain(task);
+  waitAgain(task, '-1');
 }
 
 export function giveBack(
@@ -143,7 +143,7 @@ export function giveBack(
     return 'canceled';
   }
   if (ran) task.attempt -= 1;
-  waitAgain(task);
+  waitAgain(task, '-1');
   return task.entry;
 }
 
@@ -183,7 +183,7 @@ export function settle(model: Model, task: ModelTask, worker: string, entry: num
     return 'settled';
   }
   if (uncounted) task.attempt -= 1;
-  waitAgain(task);
+  waitAgain(task, '-1');
   return task.entry;
 }
 
@@ -238,7 +238,7 @@ export function settleHold(
   if (very && task.worker !== null) return 'unsettled';
   const pausedHere = task.state === 'waiting' && model.paused;
   if (very && task.state === 'rolling_back') task.entry += 1;
-  else if (very) waitAgain(task);
+  else if (very) waitAgain(task, '-1');
   if (pausedHere) return 'over';
   if (very) return task.entry;
   return task.worker === null ? 'later' : 'over';

@@ -29,7 +29,8 @@ $$;
 CREATE TABLE holdfast.tasks (
   id uuid PRIMARY KEY DEFAULT holdfast.new_task_id(),
   place bigint NOT NULL DEFAULT nextval('holdfast.places'),
-  -- The epoch in which the task's hold of this entry entered the lock table; 0: in none.
+  -- The epoch in which the task's hold of this entry entered the lock table; 0: in none; -1: it was given back, and its hold may
+  -- have moved on to this entry in whatever epoch there is.
   admitted_epoch bigint NOT NULL DEFAULT 0,
   -- The incarnation that runs or ran it. No foreign key: the row outlives the worker's.
   worker bigint,
@@ -107,7 +108,7 @@ CREATE TABLE holdfast.tasks (
     ((rollback_started_at IS NOT NULL) = (state = 'rolling_back' AND worker IS NOT NULL)),
   CONSTRAINT only_scheduled_is_not_due CHECK (due OR (run_at IS NOT NULL AND state NOT IN ('running', 'canceling', 'rolling_back'))),
   CONSTRAINT numbers_are_in_range CHECK
-    (entry >= 1 AND attempt >= 0 AND crashes >= 0 AND admitted_epoch >= 0 AND place >= 1),
+    (entry >= 1 AND attempt >= 0 AND crashes >= 0 AND admitted_epoch >= -1 AND place >= 1),
   -- It is never given back, retried, scheduled or handed on.
   CONSTRAINT lock_is_its_requesters CHECK (requester IS NULL OR
     (state IN ('waiting', 'running', 'canceled') AND entry = 1 AND run_at IS NULL AND

@@ -54,7 +54,7 @@ BEGIN
 
   RETURN QUERY
   UPDATE holdfast.tasks t
-  SET state = 'waiting', entry = t.entry + 1, admitted_epoch = 0,
+  SET state = 'waiting', entry = t.entry + 1, admitted_epoch = -1,
     attempt = t.attempt - CASE t.state WHEN 'running' THEN 1 ELSE 0 END,
     worker = NULL, worker_name = NULL, fence = NULL, started_at = NULL,
     attempts = CASE t.state WHEN 'running' THEN holdfast.with_attempt(t.attempts, t.attempt, t.started_at, t.worker_name,

@@ -96,7 +96,7 @@ BEGIN
     attempt = t.attempt - CASE over.outcome WHEN 'given-back' THEN 1 ELSE 0 END,
     place = CASE WHEN retry_at IS NULL THEN t.place ELSE nextval('holdfast.places') END,
     run_at = coalesce(retry_at, t.run_at), due = coalesce(retry_at <= clock_timestamp(), true),
-    admitted_epoch = CASE WHEN final THEN t.admitted_epoch ELSE 0 END,
+    admitted_epoch = CASE WHEN final THEN t.admitted_epoch ELSE -1 END,
     worker = CASE WHEN final THEN t.worker END, worker_name = CASE WHEN final THEN t.worker_name END,
     fence = CASE WHEN final THEN t.fence END, started_at = CASE WHEN final THEN t.started_at END,
     outcome = NULL, outcome_delay_ms = NULL, rollback_until = NULL, rollback_started_at = NULL,

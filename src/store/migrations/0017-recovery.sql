@@ -49,7 +49,7 @@ BEGIN
       IF lost.state = 'rolling_back' THEN
         PERFORM holdfast.give_back_rollback(lost.version, 'rollback-given-back');
       ELSE
-        UPDATE holdfast.tasks t SET entry = t.entry + 1, admitted_epoch = 0 WHERE t.ctid = lost.version;
+        UPDATE holdfast.tasks t SET entry = t.entry + 1, admitted_epoch = -1 WHERE t.ctid = lost.version;
       END IF;
     END IF;
     RETURN NEXT;

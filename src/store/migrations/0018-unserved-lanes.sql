@@ -1,4 +1,4 @@
--- Of tasks that wait in these lanes and are admitted in that epoch, raises the entries and marks the holds to be taken out:
+-- Of tasks that wait in these lanes, and are admitted in that epoch or were given back, raises the entries and marks the holds to be taken out:
 -- they come in again, at their places, when somebody serves the lane. Returns how many. One whose row somebody is changing,
 -- claiming it most likely, is left alone; so are ad-hoc locks, which only their requester can end.
 CREATE FUNCTION holdfast.take_out_unserved(lanes text[], epoch bigint, row_limit integer) RETURNS bigint
@@ -12,9 +12,10 @@ DECLARE
 BEGIN
   PERFORM holdfast.require_read_committed();
   SELECT array_agg(waiting.version) INTO rows FROM unnest(take_out_unserved.lanes) AS l (lane)
+  CROSS JOIN (VALUES (take_out_unserved.epoch), (-1)) AS e (epoch)
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
-    WHERE t.state = 'waiting' AND t.due AND t.lane = l.lane AND t.admitted_epoch = take_out_unserved.epoch
+    WHERE t.state = 'waiting' AND t.due AND t.lane = l.lane AND t.admitted_epoch = e.epoch
       AND t.requester IS NULL
     ORDER BY t.place LIMIT row_limit FOR NO KEY UPDATE SKIP LOCKED
   ) waiting;

@@ -24,7 +24,7 @@ need AS (
         AND NOT EXISTS (SELECT FROM holdfast.paused_queues q WHERE q.queue = p.lane::jsonb ->> 0)
       ORDER BY p.lane
     ) AS lanes,
-    ARRAY(SELECT DISTINCT p.lane FROM pairs p WHERE p.admitted_epoch = $1::bigint ORDER BY p.lane) AS admitted,
+    ARRAY(SELECT DISTINCT p.lane FROM pairs p WHERE p.admitted_epoch IN ($1::bigint, -1) ORDER BY p.lane) AS admitted,
     EXISTS (
       SELECT FROM (
         SELECT t.run_at FROM holdfast.tasks t WHERE t.state = 'waiting' AND NOT t.due ORDER BY t.run_at LIMIT 1
