@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { waitUntil } from '../../test/helpers/wait-until.js';
 import { openPostgresStore, type OpenStore } from '../../test/store/open-store.js';
 import { insertOne, openEpoch } from '../../test/store/rows.js';
+import { openSession } from '../../test/store/session.js';
 
 describe('one admission pass at a time', () => {
   let opened: OpenStore;
@@ -16,6 +17,22 @@ describe('one admission pass at a time', () => {
     const inside = await opened.store.admissionPass(() => opened.store.admissionPass(async () => 'second'));
     expect(inside).toBe('busy-elsewhere');
     expect(await opened.store.admissionPass(async () => 'third')).toBe('third');
+  });
+
+  test('what somebody is changing is not taken out of a lane, and nobody waits for it', async () => {
+    const { store, database, namespace } = opened;
+    const { id } = await insertOne(store);
+    const [lane = ''] = (await store.admissionNeeded(epoch)).lanes;
+    await store.admissionPass((admission) => admission.markAdmitted(epoch, [{ task: id, entry: 1 }]));
+    const takeOut = (): Promise<unknown> =>
+      store.admissionPass((admission) => admission.takeOutUnserved({ epoch, lanes: [lane], limit: 10 }));
+    const other = await openSession();
+    await other.query('BEGIN');
+    await other.query(`SELECT FROM "${namespace}".tasks WHERE id = $1 FOR NO KEY UPDATE`, [id]);
+    expect(await takeOut()).toBe(0);
+    await other.close();
+    await expect.poll(takeOut).toBe(1);
+    await database.query(`DELETE FROM "${namespace}".tasks WHERE id = $1`, [id]);
   });
 
   test('a pass that stalls is ended by the server soon, and cannot write any more', async () => {

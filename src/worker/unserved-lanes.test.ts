@@ -5,6 +5,7 @@ import { inState, startWorker } from '../../test/worker/test-worker.js';
 import { audit, auditPauses } from '../recovery/audit.js';
 import type { TaskRow } from '../store/store.js';
 import { defineTask, type TaskDefinition } from '../tasks/definition.js';
+import { admissionPass, firstPlace } from './admission-pass.js';
 import { UnservedLanes } from './unserved-lanes.js';
 
 let place: Place;
@@ -81,6 +82,19 @@ test('what the last worker of a lane leaves waiting blocks nobody, and comes in 
     expect(await inState(place, id, 'completed', 20_000)).toMatchObject({ entry: 2, attempt: 1 });
   }
   expect(order).toEqual(['common', 'common', 'rare', 'rare']);
+});
+
+test('a lane that is served by now keeps what it has', async () => {
+  define('rare');
+  const id = await dispatch('rare', 'r');
+  const { lane } = (await place.store.getTask(id)) as TaskRow;
+  const offers = [{ queues: ['default'], names: ['rare'], versions: {} }];
+  const at = { epoch: await place.epoch.get(), afterPlace: firstPlace, unserved: [lane], limit: 10 };
+  await admissionPass(place, { ...at, offers });
+  await admissionPass(place, { ...at, offers });
+  expect(await place.store.getTask(id)).toMatchObject({ entry: 1 });
+  await admissionPass(place, { ...at, offers: [] });
+  expect(await place.store.getTask(id)).toMatchObject({ entry: 2 });
 });
 
 test('what the last worker of a lane gave back, and what it entered and never marked, blocks nobody for ever', async () => {

@@ -1,6 +1,6 @@
 -- Of tasks that wait in these lanes, and are admitted in that epoch or were given back, raises the entries and marks the holds to be taken out:
 -- they come in again, at their places, when somebody serves the lane. Returns how many. One whose row somebody is changing,
--- claiming it most likely, is left alone; so are ad-hoc locks, which only their requester can end.
+-- claiming it most likely, is left alone.
 CREATE FUNCTION holdfast.take_out_unserved(lanes text[], epoch bigint, row_limit integer) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -16,7 +16,6 @@ BEGIN
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t
     WHERE t.state = 'waiting' AND t.due AND t.lane = l.lane AND t.admitted_epoch = e.epoch
-      AND t.requester IS NULL
     ORDER BY t.place LIMIT row_limit FOR NO KEY UPDATE SKIP LOCKED
   ) waiting;
   UPDATE holdfast.tasks t SET entry = t.entry + 1, admitted_epoch = 0, take_out = t.entry
