@@ -4,9 +4,10 @@
 //
 // On a PostgreSQL and a Redis of its own. One process dispatches so many tasks a second that name one or two of 10,000
 // resources, in either mode; worker processes of the command line run them. Every so often it reads the resident memory
-// of each process, the memory and the keys of Redis, and the connections to PostgreSQL. It ends well when every task has
-// ended, no key is left that an empty table does not have, no connection more than before, and nobody's memory is larger
-// in the last quarter than in the second by a tenth and 16 MiB. The rows of ended tasks stay, so PostgreSQL's disk grows.
+// of each process, the memory and the keys of Redis, and the connections to PostgreSQL. It ends well when nearly all were
+// dispatched in time, every task has ended, no key is left that an empty table does not have, no connection more than before,
+// and nobody's memory is larger in the last quarter than in the second by a tenth and 16 MiB. The rows of ended tasks stay, so
+// PostgreSQL's disk grows.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,6 +35,8 @@ const samples = 40;
 const ticksPerSecond = 10;
 /** More than so many that wait, in seconds of the load, are more than the workers can do: then nothing is dispatched. */
 const patienceSeconds = 10;
+/** Of those dispatched, so many may not have been at their time. */
+const latest = 0.01;
 const namespace = 'soak';
 const constantKeys = ['pass', 'order', 'fence', 'lanes_version', 'active_owners'];
 
@@ -51,13 +54,22 @@ const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
 const urls = { database: postgres.url, redis: `redis://127.0.0.1:${redis.port}` };
 const database = createPostgresDatabase({ connection: urls.database, connections: 1 });
 const client = new Redis(urls.redis);
+const interrupted = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => interrupted.abort());
+const pause = (ms) => delay(ms, undefined, { signal: interrupted.signal });
+const children = [];
 const say = (text) => (values.json ? process.stderr : process.stdout).write(`${text}\n`);
 try {
   const report = await soak();
   if (values.json) console.log(JSON.stringify(report, null, 2));
   say(report.ok ? 'The soak is ok.' : `The soak is not ok:\n${report.problems.join('\n')}`);
   process.exitCode = report.ok ? 0 : 1;
+} catch (error) {
+  if (!interrupted.signal.aborted) throw error;
+  say('Interrupted.');
+  process.exitCode = 1;
 } finally {
+  for (const child of children) child.kill('SIGKILL');
   client.disconnect();
   await database.close();
   await Promise.all([postgres.stop(), redis.stop()]);
@@ -73,16 +85,17 @@ async function soak() {
   const load = { dispatched: 0, late: 0, ended: false };
   const started = performance.now();
   const dispatching = dispatchAtRate(hf, load, started);
+  dispatching.catch(() => {});
   const series = [];
   for (let sample = 1; sample <= samples; sample++) {
-    await delay((durationMs / samples) * sample - (performance.now() - started));
+    await pause((durationMs / samples) * sample - (performance.now() - started));
     series.push(await look(fleet, load, started));
     if (!values.json || sample % 10 === 0) say(line(series.at(-1)));
   }
   load.ended = true;
   await dispatching;
   const leftSince = performance.now();
-  while ((await tasksLeft()) > 0 && performance.now() - leftSince < 60_000) await delay(200);
+  while ((await tasksLeft()) > 0 && performance.now() - leftSince < 60_000) await pause(200);
   const left = await tasksLeft();
   const exits = await Promise.all(fleet.map(stopWorker));
   await hf.close();
@@ -100,7 +113,7 @@ async function soak() {
 async function dispatchAtRate(hf, load, started) {
   const perTick = rate / ticksPerSecond;
   for (let tick = 1; !load.ended; tick++) {
-    await delay((tick * 1_000) / ticksPerSecond - (performance.now() - started));
+    await pause((tick * 1_000) / ticksPerSecond - (performance.now() - started));
     if (tick % ticksPerSecond === 0) load.waiting = await tasksLeft();
     if ((load.waiting ?? 0) > rate * patienceSeconds) load.late += perTick;
     else {
@@ -163,6 +176,9 @@ async function judge({ series, load, left, exits, connectionsBefore, seconds }) 
     if (after > before * 1.1 + 16)
       problems.push(`The memory of ${whose} grew from ${before} to ${after} MiB.`);
   }
+  if (load.late > latest * load.dispatched) {
+    problems.push(`${load.late} tasks were not dispatched, since those before were not done in time.`);
+  }
   if (left > 0) problems.push(`${left} tasks have not ended a minute after the last was dispatched.`);
   if (exits.some((status) => status !== 0)) problems.push(`The workers ended with ${exits.join()}.`);
   const keys = await keysLeft();
@@ -221,6 +237,7 @@ async function startWorker(name) {
     },
   };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
   await once(child.stdout, 'data');
   return { child };
 }

@@ -208,6 +208,9 @@ test('recovered in time: counted anew from the end of each fault that came meanw
   expect(violated({ recoveries: [{ ...recovery, freeAt: null }] })).toEqual(['recovered in time']);
   const late = { ...recovery, freeAt: 14 * second };
   expect(violated({ recoveries: [late] })).toEqual(['recovered in time']);
+  const ofApi = { ...recovery, process: 'api', freeAt: 20 * second };
+  expect(violated({ recoveries: [ofApi] })).toEqual([]);
+  expect(violated({ recoveries: [{ ...ofApi, freeAt: 24 * second }] })).toEqual(['recovered in time']);
   const itself = { kind: 'kill worker', target: 'w1', from: second, to: second };
   expect(violated({ recoveries: [late], faults: [itself] })).toEqual(['recovered in time']);
   const meanwhile = { kind: 'freeze redis', target: '', from: 2 * second, to: 5 * second };

@@ -27,3 +27,8 @@ export function isWaking(history: History, run: Run, at: number): boolean {
   const frozen = ownerOf(history, run)?.frozen ?? [];
   return frozen.some((span) => mayBeTakenOver(history, span) && at >= span.to && at <= span.to + wakingLimit);
 }
+
+/** The API process has the TTL of a process that sets none: 15 s. */
+export function ttlOf({ ttl }: History, kind: ProcessLife['kind']): number {
+  return kind === 'api' ? 15 * second : ttl;
+}

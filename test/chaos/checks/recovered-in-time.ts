@@ -1,5 +1,6 @@
 import type { History, Recovery, Violation } from '../history.js';
 import { second } from '../clock.js';
+import { ttlOf } from './lives.js';
 
 /** For the clean-up itself, and for how often the harness looks. */
 const slack = 2 * second;
@@ -12,7 +13,7 @@ export function recoveredInTime(history: History): Violation[] {
   return history.recoveries.flatMap((recovery) => {
     const { process, incarnation, killedAt, freeAt } = recovery;
     const { from, faults } = countedFrom(history, recovery);
-    const limit = from + history.ttl + history.observation + slack;
+    const limit = from + ttlOfKilled(history, recovery) + history.observation + slack;
     if (freeAt !== null && freeAt <= limit) return [];
     const took = freeAt === null ? 'never' : `${seconds(freeAt - killedAt)} after it was killed`;
     const meanwhile =
@@ -25,10 +26,10 @@ export function recoveredInTime(history: History): Violation[] {
 }
 
 /** Other faults that came before it was to be recovered, each counted from its end. */
-export function countedFrom(
-  { faults, ttl, observation }: History,
-  { killedAt, freeAt }: Recovery,
-): { from: number; faults: number } {
+export function countedFrom(history: History, recovery: Recovery): { from: number; faults: number } {
+  const { faults, observation } = history;
+  const { killedAt, freeAt } = recovery;
+  const ttl = ttlOfKilled(history, recovery);
   let from = killedAt;
   let count = 0;
   const until = freeAt ?? Number.MAX_SAFE_INTEGER;
@@ -40,6 +41,10 @@ export function countedFrom(
     count++;
   }
   return { from, faults: count };
+}
+
+function ttlOfKilled(history: History, { process }: Recovery): number {
+  return ttlOf(history, process === 'api' ? 'api' : 'worker');
 }
 
 function seconds(microseconds: number): string {

@@ -1,6 +1,5 @@
 import type { History, ProcessLife, Run, Violation } from '../history.js';
-import { second } from '../clock.js';
-import { isInline, ownerOf } from './lives.js';
+import { isInline, ownerOf, ttlOf } from './lives.js';
 import { nameOf } from './uses.js';
 
 /**
@@ -8,9 +7,6 @@ import { nameOf } from './uses.js';
  * time is over: counted in lines, since a process that the machine keeps waiting can neither stop nor write.
  */
 const linesToNotice = 5;
-
-/** The API process has the TTL of a process that sets none: 15 s. */
-const apiTtl = 15 * second;
 
 /**
  * G1, before anybody has taken over: a process that was frozen, cut off from PostgreSQL or killed has nothing running,
@@ -34,7 +30,7 @@ function lineTooMany(run: Run, end: number): number | undefined {
 /** When nothing of it may run any more: its last beat that can have been confirmed was asked for before. */
 function endsOfTime(history: History, run: Run, owner: ProcessLife): number[] {
   const { frozen, withoutPostgres, killedAt, kind } = owner;
-  const ttl = kind === 'api' ? apiTtl : history.ttl;
+  const ttl = ttlOf(history, kind);
   const isOver = ({ from, to }: { from: number; to: number }): boolean => to - from > ttl;
   // Where it was frozen meanwhile, it is judged by that alone.
   const cutOff = withoutPostgres.filter(
