@@ -130,6 +130,11 @@ const foot = `## What it has found
   was still taken when it came: a hold of a canceled task, which stood in the way of others until somebody claimed that lane or the
   audit came by. Now a take-out of a pass tells the table its number ([test](../../../src/locks/conformance/taking-out.conformance.ts)).
 
+- What the last worker of a lane ran and gave back, or what was given back after it had died, kept its hold: it counted as
+  admitted in no epoch, and nobody looked for such tasks in a lane without workers. Now admission does
+  ([test](../../../src/worker/unserved-lanes.test.ts)).
+- Before that, what merely waited in such a lane kept its hold.
+
 ## What is not there
 
 Ad-hoc locks and immediate tasks, children, several definitions and versions, audits,
