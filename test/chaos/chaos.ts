@@ -93,14 +93,16 @@ async function wholeRun(options: ChaosOptions): Promise<ChaosResult> {
       result.folder = system.folder;
       writeFileSync(join(system.folder, 'history.json'), JSON.stringify(result.history));
     }
+    if (result === null && keepFolder) options.progress(`Logs and journal: ${system.folder}`);
     await system.close(keepFolder);
   }
 }
 
 function keepsFolder({ keep, signal }: ChaosOptions, result: ChaosResult | null): boolean {
   if (signal.aborted) return false;
-  if (keep === 'violation') return result !== null && result.violations.length > 0;
-  return keep === 'always';
+  // What the harness could not bring to its end is to be looked at as well.
+  if (result === null) return true;
+  return keep === 'always' || result.violations.length > 0;
 }
 
 async function underFaults(

@@ -97,7 +97,9 @@ export class Nemesis {
       await kind.inflict(this.#system, planned);
     } catch (error) {
       // Another fault may have taken away what this one needs.
-      this.failures.push(`${kind.name} ${planned.target}: ${String(error)}`);
+      const { cause } = error as Error;
+      const why = cause === undefined ? '' : ` (${String(cause)})`;
+      this.failures.push(`${kind.name} ${planned.target}: ${String(error)}${why}`);
     } finally {
       fault.to = now();
     }

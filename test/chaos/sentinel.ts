@@ -66,13 +66,22 @@ export class SentinelRedis {
     await this.#sentinel.stop();
   }
 
-  /** Which is the master, and which one follows it; null while they do not agree. */
-  async #whole(): Promise<[number, number] | null> {
+  /** Which is the master, and which one follows it. Throws while they do not agree. */
+  async #whole(): Promise<[number, number]> {
     const said = await Promise.all(this.#nodes.map(({ url }) => replicationOf(url)));
     const master = said.findIndex(isMaster);
     const replica = said.findIndex((text) => text.includes('master_link_status:up'));
-    return master === -1 || replica === -1 ? null : [master, replica];
+    if (master === -1 || replica === -1) throw new Error(said.map(roleOf).join('; '));
+    return [master, replica];
   }
+}
+
+function roleOf(replication: string): string {
+  const told = /^(role|master_host|master_port|master_link_status|connected_slaves):/;
+  return replication
+    .split('\r\n')
+    .filter((line) => told.test(line))
+    .join(', ');
 }
 
 function isMaster(replication: string): boolean {
