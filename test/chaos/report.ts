@@ -83,7 +83,7 @@ export function textOf(summary: Summary): string {
     `  free, all                                   ${figuresText(recovery.all)}`,
     `  taken again by one that had waited for it   ${figuresText(recovery.takenAgain)}`,
     `everything was final ${summary.settledSeconds} s after the last fault`,
-    ...summary.failedFaults.map((failure) => `could not be inflicted: ${failure}`),
+    ...summary.failedFaults.map((failure) => `could not be inflicted: ${shortened(failure)}`),
     '',
   ];
   for (const { property, text, story } of violations) {
@@ -139,4 +139,10 @@ function table(title: string, counts: Record<string, number>): string[] {
       ([name, count]) => `  ${name.padEnd(widest)}  ${String(count).padStart(6)}`,
     ),
   ];
+}
+
+/** A command of many tasks names them all before it says why. */
+function shortened(failure: string): string {
+  const [first = '', ...others] = failure.split('\n').filter((line) => line.trim() !== '');
+  return [first.slice(0, 120), ...others].join(' … ');
 }
