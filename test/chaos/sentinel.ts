@@ -45,10 +45,17 @@ export class SentinelRedis {
     this.#nodes[before]!.kill('SIGKILL');
     await this.#nodes[before]!.exited;
     const { url, port: masterPort } = this.#nodes[after]!;
-    await waitUntil(async () => isMaster(await replicationOf(url)), 'the replica is the master', 60_000);
-    await downMs();
-    await this.#nodes[before]!.stop();
-    this.#nodes[before] = await startRedis({ port, args: ['--replicaof', `127.0.0.1 ${masterPort}`] });
+    let promoted = false;
+    try {
+      await waitUntil(async () => isMaster(await replicationOf(url)), 'the replica is the master', 60_000);
+      promoted = true;
+      await downMs();
+    } finally {
+      // Where the Sentinel did not do its part, the one that it still takes for the master comes back, empty.
+      const following = promoted ? ['--replicaof', `127.0.0.1 ${masterPort}`] : [];
+      await this.#nodes[before]!.stop();
+      this.#nodes[before] = await startRedis({ port, args: following });
+    }
   }
 
   /** The master alone: the Sentinel fails over meanwhile, and makes it a replica once it is awake. */
