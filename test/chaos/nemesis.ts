@@ -98,7 +98,7 @@ export class Nemesis {
     } catch (error) {
       // Another fault may have taken away what this one needs.
       const { cause } = error as Error;
-      const why = cause === undefined ? '' : ` (${String(cause)})`;
+      const why = cause instanceof Error ? ` (${cause.message})` : '';
       this.failures.push(`${kind.name} ${planned.target}: ${String(error)}${why}`);
     } finally {
       fault.to = now();
