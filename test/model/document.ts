@@ -134,6 +134,9 @@ const foot = `## What it has found
   admitted in no epoch, and nobody looked for such tasks in a lane without workers. Now admission does
   ([test](../../../src/worker/unserved-lanes.test.ts)).
 - Before that, what merely waited in such a lane kept its hold.
+- Not mended: where such a lane is taken out just while a sweeper moves the dead worker's hold on, the hold moves to an entry
+  that nobody looks for. The audit ends it, within its period of five minutes; there is no audit in the model, which excuses
+  these ends.
 
 ## What is not there
 
