@@ -26,10 +26,11 @@ export interface SoakReport {
 }
 
 /**
- * So many random operations of every kind, on three worker processes that are replaced one after the other all the
- * time. Throws unless every task comes to its end, no two that conflict ever ran at one time, and nothing is left.
+ * So many random operations of every kind, on three worker processes. So many times meanwhile one of them is told to stop and
+ * another takes its place. Throws unless every task comes to its end, no two that conflict ever ran at one time, and
+ * nothing is left.
  */
-export async function soak(operations: number): Promise<SoakReport> {
+export async function soak(operations: number, deploys: number): Promise<SoakReport> {
   const namespace = uniqueNamespace();
   const dir = temporaryFolder('soak');
   const urls = { database: sharedPostgresUrl(), redis: sharedRedisUrl() };
@@ -46,7 +47,12 @@ export async function soak(operations: number): Promise<SoakReport> {
   const fleet = await startFleet(env);
   const started = performance.now();
   try {
-    const { done, refused } = await operateAtRandom(hf, operations, env.JOURNAL);
+    const memory = new Memory(env.JOURNAL);
+    const counts: Counts = { done: {}, refused: {} };
+    for (let deploy = 0; deploy < deploys; deploy += 1) {
+      const some = Math.ceil(operations / deploys);
+      await Promise.all([operateAtRandom(hf, some, memory, counts), fleet.replaceOne()]);
+    }
     await hf.queues.resume('side');
     await everythingSettled(urls.database, namespace);
     const exits = await fleet.stop();
@@ -55,7 +61,7 @@ export async function soak(operations: number): Promise<SoakReport> {
     const { runs } = assertJournal(env.JOURNAL);
     await assertNothingLeft({ redisUrl: urls.redis, databaseUrl: urls.database, namespace });
     const seconds = Math.round((performance.now() - started) / 1_000);
-    return { operations: done, refusals: refused, runs, deploys: exits.length - 3, seconds };
+    return { operations: counts.done, refusals: counts.refused, runs, deploys: exits.length - 3, seconds };
   } finally {
     fleet.kill();
     await hf.close();
@@ -127,14 +133,17 @@ async function lock(hf: Holdfast, { journal }: Memory): Promise<void> {
   journal.end(subject);
 }
 
+interface Counts {
+  done: Record<string, number>;
+  refused: Record<string, number>;
+}
+
 async function operateAtRandom(
   hf: Holdfast,
   operations: number,
-  journalPath: string,
-): Promise<{ done: Record<string, number>; refused: Record<string, number> }> {
-  const memory = new Memory(journalPath);
-  const done: Record<string, number> = {};
-  const refused: Record<string, number> = {};
+  memory: Memory,
+  { done, refused }: Counts,
+): Promise<void> {
   let left = operations;
   const operate = async (): Promise<void> => {
     while (left-- > 0) {
@@ -149,36 +158,30 @@ async function operateAtRandom(
     }
   };
   await Promise.all(Array.from({ length: atOnce }, operate));
-  return { done, refused };
 }
 
-/** Three workers, of which one is told to stop and another takes its place, every few seconds. */
-async function startFleet(
-  env: Record<string, string>,
-): Promise<{ stop(): Promise<(number | null)[]>; kill(): void }> {
+interface Fleet {
+  /** Starts a worker, and tells the eldest to stop. */
+  replaceOne(): Promise<void>;
+  /** Resolves with the exit statuses of all that there were. */
+  stop(): Promise<(number | null)[]>;
+  kill(): void;
+}
+
+async function startFleet(env: Record<string, string>): Promise<Fleet> {
   const options = ['--concurrency', '20', '--queue', 'default', '--queue', 'side', '--grace', '1s'];
   const start = (): Promise<WorkerProcess> =>
     // Thousands of failures that are meant to be would be told.
     startWorkerProcess(env, options, { taskFile, log: 'ignore' });
   const workers = await Promise.all([start(), start(), start()]);
   const exits: (number | null)[] = [];
-  const ending = new AbortController();
-  const deploying = (async () => {
-    for (;;) {
-      await delay(5_000, undefined, { signal: ending.signal }).catch(() => {});
-      if (ending.signal.aborted) return;
-      workers.push(await start());
-      exits.push(...[await workers.shift()?.stop()].map((status) => status ?? null));
-    }
-  })();
   return {
-    stop: async () => {
-      ending.abort();
-      await deploying;
-      return [...exits, ...(await Promise.all(workers.map((worker) => worker.stop())))];
+    replaceOne: async () => {
+      workers.push(await start());
+      exits.push((await workers.shift()?.stop()) ?? null);
     },
+    stop: async () => [...exits, ...(await Promise.all(workers.map((worker) => worker.stop())))],
     kill: () => {
-      ending.abort();
       for (const worker of workers) worker.process.kill('SIGKILL');
     },
   };

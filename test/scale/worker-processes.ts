@@ -24,7 +24,11 @@ export async function startWorkerProcess(
     stdio: ['ignore', 'pipe', log],
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const tooEarly = exited.then(([status]) => {
+    throw new Error(`The worker ended with ${status} before it took tasks.`);
+  });
+  const lines = createInterface({ input: child.stdout });
+  const [line] = (await Promise.race([once(lines, 'line'), tooEarly])) as [string];
   return {
     process: child,
     incarnation: (JSON.parse(line) as { incarnation: string }).incarnation,
