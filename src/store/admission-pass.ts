@@ -45,7 +45,7 @@ function admissionOn(run: Run, { pass, epoch }: { pass: string; epoch: string | 
     takeOutUnserved: (request) => takeOutUnserved(run, request),
     markedTakeOuts: (limit) => markedTakeOuts(run, limit),
     endUnclaimedRollbacks: (limit) => endUnclaimedRollbacks(run, limit),
-    clearTakeOuts: (marked) => clearTakeOuts(run, marked),
+    clearTakeOuts: (gone, stale = []) => clearTakeOuts(run, gone, stale),
     markAdmitted: (inEpoch, tasks) => markAdmitted(run, inEpoch, tasks),
   };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OpenStore } from '../../test/store/open-store.js';
-import type { Admission, NewTask } from './store.js';
+import type { Admission, NewTask, TaskEntry } from './store.js';
 import { claimOne, insertOne, mustGet, newTask, openEpoch, register } from '../../test/store/rows.js';
 
 /** Admission passes, and the epochs they work in. */
@@ -93,6 +93,26 @@ export function admissionConformance(open: () => Promise<OpenStore>): void {
       expect(await mustGet(store, never)).toMatchObject({ entry: 1 });
       expect(await pass((admission) => admission.markedTakeOuts(10))).toEqual([{ task: back, entry: 2 }]);
       expect(await store.admissionNeeded(epoch)).toMatchObject({ admitted: [], lanes });
+    });
+
+    test('a stale take-out: a later entry that nobody has admitted is marked in its turn, any other is left', async () => {
+      const { store } = opened as OpenStore;
+      const ids = await insert({}, {}, {}, {});
+      const [waits = '', admitted = '', runs = '', canceled = ''] = ids;
+      const entries = (entry: number, ...of: string[]): TaskEntry[] => of.map((task) => ({ task, entry }));
+      await pass((admission) => admission.markAdmitted(epoch, entries(1, ...ids)));
+      const [lane = ''] = (await store.admissionNeeded(epoch)).admitted;
+      await pass((admission) => admission.takeOutUnserved({ epoch, lanes: [lane], limit: 10 }));
+      await pass((admission) => admission.markAdmitted(epoch, entries(2, admitted)));
+      await claimOne(store, await register(store), { task: runs, entry: 2 });
+      await store.cancelTask(canceled);
+      const stale = [...entries(1, waits, admitted, runs), ...entries(2, canceled)];
+      await pass((admission) => admission.clearTakeOuts([], stale));
+      expect(await pass((admission) => admission.markedTakeOuts(10))).toEqual(entries(2, waits));
+      const rows = await Promise.all(ids.map((id) => mustGet(store, id)));
+      expect(rows.map(({ entry }) => entry)).toEqual([3, 2, 2, 2]);
+      await pass((admission) => admission.clearTakeOuts(entries(2, waits)));
+      expect(await store.admissionNeeded(epoch)).toMatchObject({ takeOuts: false });
     });
 
     test('tasks come in order of place over all lanes given, after a place', async () => {

@@ -43,6 +43,7 @@ type Kind =
   | 'settle'
   | 'settle hold'
   | 'clear take-out'
+  | 'clear stale take-out'
   | 'progress'
   | 'rolled back'
   | 'roll-back failed'
@@ -78,7 +79,7 @@ const step: fc.Arbitrary<Step> = fc.record({
           'resume',
         ] as const),
         ...(['say stopped', 'reap', 'settle', 'settle', 'settle hold', 'progress'] as const),
-        ...(['clear take-out'] as const),
+        ...(['clear take-out', 'clear stale take-out'] as const),
         ...(['rolled back', 'roll-back failed', 'end unclaimed'] as const),
       ),
     },
@@ -225,6 +226,9 @@ async function ask(
     case 'clear take-out':
       await store.admissionPass((admission) => admission.clearTakeOuts([{ task, entry }]));
       return 'cleared';
+    case 'clear stale take-out':
+      await store.admissionPass((admission) => admission.clearTakeOuts([], [{ task, entry }]));
+      return 'cleared';
     case 'progress':
   }
   await store.writeProgress(worker, [{ task, entry, progress: [1] }]);
@@ -282,7 +286,8 @@ function foresee(one: Step, { workers, epoch }: At, expected: model.Model): unkn
     case 'settle hold':
       return model.settleHold(expected, task, worker, entry);
     case 'clear take-out':
-      model.clearTakeOut(task, entry);
+    case 'clear stale take-out':
+      model.clearTakeOut(task, entry, one.kind === 'clear stale take-out');
       return 'cleared';
     case 'progress':
   }

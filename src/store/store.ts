@@ -216,8 +216,11 @@ export interface Admission {
   markedTakeOuts(limit: number): Promise<TaskEntry[]>;
   /** Ends roll-backs that nobody has claimed in time, and marks their holds to be taken out; returns how many. */
   endUnclaimedRollbacks(limit: number): Promise<number>;
-  /** Says that nothing of these is left in the lock table. */
-  clearTakeOuts(marked: TaskEntry[]): Promise<void>;
+  /**
+   * Says that nothing of these is left in the lock table. `stale`, default none: of these a later entry is there. Where
+   * the task waits and nobody has admitted it, that hold was moved on meanwhile, and is marked to be taken out.
+   */
+  clearTakeOuts(gone: TaskEntry[], stale?: TaskEntry[]): Promise<void>;
 }
 
 /**

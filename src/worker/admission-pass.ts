@@ -107,8 +107,8 @@ async function markUnserved(
 }
 
 /**
- * Takes out the holds of entries that do not go on; returns how many are gone. One that is owned keeps its mark: a later
- * pass looks again. Where the task has come in with a later entry, nothing of the marked one is left.
+ * Takes out the holds of entries that do not go on; returns how many marks are cleared. One that is owned keeps its mark:
+ * a later pass looks again.
  */
 async function takeOutMarked(
   table: Incarnation['table'],
@@ -120,9 +120,10 @@ async function takeOutMarked(
   // With its number: what an older pass sent may come after the mark is cleared, and nobody would look for it any more.
   const answers = await table.takeOut(epoch, marked, admission.pass);
   faultPoint('taken-out');
-  const gone = marked.filter((_, index) => answers[index] !== undefined && answers[index] !== 'owned');
-  await admission.clearTakeOuts(gone);
-  return gone.length;
+  const gone = marked.filter((_, index) => ['taken-out', 'gone'].includes(answers[index] ?? ''));
+  const stale = marked.filter((_, index) => answers[index] === 'stale');
+  await admission.clearTakeOuts(gone, stale);
+  return gone.length + stale.length;
 }
 
 function done(admitted: number, next: string | null, takeOuts: TaskEntry[]): PassOutcome {

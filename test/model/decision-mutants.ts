@@ -1,4 +1,10 @@
-import type { Mutant } from './mutant.js';
+import type { Edit, Mutant } from './mutant.js';
+
+const clearStale: Edit = {
+  file: 'worker/admission-pass.ts',
+  from: 'clearTakeOuts(gone, stale)',
+  to: 'clearTakeOuts([...gone, ...stale])',
+};
 
 /** Decisions of workers, of admission, of a rebuild and of the clean-up left out. */
 export const decisionMutants: Mutant[] = [
@@ -188,5 +194,17 @@ export const decisionMutants: Mutant[] = [
         to: 'const { settled, final } = { settled: [] as { task: string; entry: number }[], final: [] as string[] }; void settleLostTasks;',
       },
     ],
+  },
+  {
+    name: 'a later hold that a take-out finds is left where it is',
+    rule: 'G3: what does not run reserves nothing, also where its hold was moving on (found here)',
+    scenario: 'lost lane',
+    ...{ edits: [clearStale] },
+  },
+  {
+    name: 'a later hold that a take-out finds is left where it is, while its queue is paused',
+    rule: '4: a pause takes the holds out, also one that was moving on (found here)',
+    scenario: 'pause while a hold moves on',
+    ...{ edits: [clearStale] },
   },
 ];

@@ -134,9 +134,9 @@ const foot = `## What it has found
   admitted in no epoch, and nobody looked for such tasks in a lane without workers. Now admission does
   ([test](../../../src/worker/unserved-lanes.test.ts)).
 - Before that, what merely waited in such a lane kept its hold.
-- Not mended: where such a lane is taken out just while a sweeper moves the dead worker's hold on, the hold moves to an entry
-  that nobody looks for. The audit ends it, within its period of five minutes; there is no audit in the model, which excuses
-  these ends.
+- Where such a lane was taken out just while a sweeper moved the dead worker's hold on, the hold moved to an entry that nobody
+  looked for; where a queue was paused meanwhile, its hold stayed as long as the pause. Now who takes a hold out and finds a
+  later one marks that in its turn ([test](../../../src/recovery/holds-moving-on.test.ts)).
 
 ## What is not there
 

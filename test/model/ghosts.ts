@@ -3,7 +3,7 @@ import type { Call, ModelProcess } from './process.js';
 import type { World } from './world.js';
 import { brokenInvariants } from '../../src/locks/invariants.js';
 import { lateWriter, tasksBefore } from './late-writers.js';
-import { heldOfPaused, isLeftToTheAudit, reservedInVain } from './reservations.js';
+import { heldOfPaused, reservedInVain } from './reservations.js';
 import { isServed, isUnsettled, taskOf, type StoredTask } from './rows.js';
 
 type Resources = Pick<StoredTask, 'exclusive' | 'shared'>;
@@ -160,7 +160,6 @@ export class Ghosts {
       if (admits) this.#checkReservations(reservedInVain(rows, table.state), 'over, or has another entry');
       return;
     }
-    if (scenario.losesLane === true && isLeftToTheAudit(rows, table.state)) return;
     for (const task of rows.tasks) {
       if (scenario.staysPaused === true && task.state === 'waiting') continue;
       if (task.state === 'waiting' && !isServed(rows, task)) continue;

@@ -50,7 +50,8 @@ function portOf(own: object, ask: Ask): object {
 
 /** As in the queries: without ids nobody is asked. */
 function asksForNothing(args: unknown[]): boolean {
-  return args.some((arg) => Array.isArray(arg) && arg.length === 0);
+  const lists = args.filter((arg) => Array.isArray(arg));
+  return lists.length > 0 && lists.every((list) => list.length === 0);
 }
 
 async function untilDone(ask: Ask, begin: string, phase: string): Promise<void> {

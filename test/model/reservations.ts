@@ -24,14 +24,6 @@ export function heldOfPaused(rows: Rows, state: TableState): string[] {
     .map(({ task }) => task);
 }
 
-/** A hold of which the store does not know, in a lane without workers: `hold-not-admitted`, which the audit ends. */
-export function isLeftToTheAudit(rows: Rows, state: TableState): boolean {
-  return unownedHolds(rows, state).some(({ task, entry }) => {
-    const row = taskOf(rows, task);
-    return row?.state === 'waiting' && row.entry === entry && row.admittedEpoch === '0';
-  });
-}
-
 /** In the epoch that is committed, where the table is in that state. */
 function unownedHolds({ epoch }: Rows, state: TableState): Hold[] {
   if (state.epoch === null || state.epoch.number !== epoch || state.epoch.identity !== state.identity)

@@ -99,6 +99,16 @@ export const ruleScenarios: Scenario[] = [
     ],
   },
   {
+    ...{ name: 'pause while a hold moves on', set: 'walked', tasks: alone, workers: one, sweepers: 1 },
+    about:
+      'A queue is paused between the give-back of what a dead worker ran and the move of its hold, which comes with the entry after the one that is to be taken out.',
+    ...{ clients: ['pause'], faults: { crash: 1 }, failing: ['w1'], staysPaused: true, unordered: true },
+    script: [
+      ...['w1: claimTasks(t1.1) is executed', 'w1 crashes', 's1: settleLostHolds', 'pause: pauseQueue'],
+      ...['pause: continuePause is executed', 's1: getTask', 's1: move(t1.1', 'a1: takeOut(t1.2)'],
+    ],
+  },
+  {
     ...{ name: 'entered in vain', set: 'walked', tasks: alone, workers: one, sweepers: 1, stops: 1 },
     about:
       'A claim of a lost table is given back while a pass enters that entry anew; then its worker stops.',

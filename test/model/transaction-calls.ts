@@ -108,13 +108,13 @@ export class TransactionCalls {
       .map(({ id: task, takeOut }) => ({ task, entry: takeOut ?? 0 }));
   }
 
-  clearTakeOuts(id: number, marked: TaskEntry[]): void {
+  clearTakeOuts(id: number, gone: TaskEntry[], stale: TaskEntry[] = []): void {
     const transaction = this.#open(id);
-    for (const { task, entry } of marked) {
-      const row = taskOf(this.#rows, task);
-      if (row?.takeOut !== entry) continue;
-      if (row.requester !== null) transaction.deleted.add(task);
-      model.clearTakeOut(this.#own(transaction, row), entry);
+    for (const marked of [...gone, ...stale]) {
+      const row = taskOf(this.#rows, marked.task);
+      if (row?.takeOut !== marked.entry) continue;
+      if (row.requester !== null) transaction.deleted.add(marked.task);
+      model.clearTakeOut(this.#own(transaction, row), marked.entry, stale.includes(marked));
     }
   }
 

@@ -220,8 +220,10 @@ export function takeOutWaiting(tasks: readonly ModelTask[]): void {
   }
 }
 
-export function clearTakeOut(task: ModelTask, entry: number): void {
-  if (task.takeOut === entry) task.takeOut = null;
+export function clearTakeOut(task: ModelTask, entry: number, stale: boolean): void {
+  if (task.takeOut !== entry) return;
+  task.takeOut = null;
+  if (stale && task.admittedEpoch === '0') takeOutWaiting([task]);
 }
 
 /** What becomes of a hold of a dead worker, with the entry that it has in the table. */

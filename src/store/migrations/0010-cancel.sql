@@ -32,8 +32,10 @@ BEGIN
 END
 $$;
 
--- Takes the marks of take_out away, once the holds are gone. Of an ad-hoc lock that was given up nothing stays.
-CREATE FUNCTION holdfast.clear_take_outs(ids uuid[], entries integer[]) RETURNS void
+-- Takes the marks of take_out away, once the holds are gone. Of an ad-hoc lock that was given up nothing stays. Stale is
+-- one in whose place the table has a later hold: of a task that nobody has admitted since, that is the hold of a dead
+-- worker, moved on while the mark was made. Nothing leads to it but its entry, so that is raised again, and marked.
+CREATE FUNCTION holdfast.clear_take_outs(ids uuid[], entries integer[], stale boolean[]) RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan SET jit = off
@@ -41,14 +43,19 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   rows tid[];
+  stale_rows boolean[];
 BEGIN
-  SELECT array_agg(marked.version) INTO rows
-  FROM unnest(clear_take_outs.ids, clear_take_outs.entries) AS c (id, entry)
+  SELECT array_agg(marked.version), array_agg(c.stale) INTO rows, stale_rows
+  FROM unnest(clear_take_outs.ids, clear_take_outs.entries, clear_take_outs.stale) AS c (id, entry, stale)
   CROSS JOIN LATERAL (
     SELECT t.ctid AS version FROM holdfast.tasks t WHERE t.id = c.id AND t.take_out = c.entry FOR NO KEY UPDATE SKIP LOCKED
   ) marked;
   DELETE FROM holdfast.tasks t USING unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.requester IS NOT NULL;
+  -- These rows have new versions then, so that the next statement leaves them alone.
+  UPDATE holdfast.tasks t SET entry = t.entry + 1, take_out = t.entry
+  FROM unnest(rows, stale_rows) AS c (version, stale)
+  WHERE t.ctid = c.version AND c.stale AND t.state = 'waiting' AND t.admitted_epoch = 0;
   UPDATE holdfast.tasks t SET take_out = NULL FROM unnest(rows) AS c (version)
   WHERE t.ctid = c.version AND t.requester IS NULL;
 END

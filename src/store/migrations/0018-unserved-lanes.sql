@@ -1,6 +1,6 @@
--- Of tasks that wait in these lanes, and are admitted in that epoch or were given back, raises the entries and marks the holds to be taken out:
--- they come in again, at their places, when somebody serves the lane. Returns how many. One whose row somebody is changing,
--- claiming it most likely, is left alone.
+-- Of tasks that wait in these lanes, and are admitted in that epoch or were given back, raises the entries and marks the
+-- holds to be taken out: they come in again, at their places, when somebody serves the lane. Returns how many. One whose
+-- row somebody is changing, claiming it most likely, is left alone.
 CREATE FUNCTION holdfast.take_out_unserved(lanes text[], epoch bigint, row_limit integer) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
