@@ -56,7 +56,8 @@ async function tried(
   try {
     const dist = makeBrokenBuild(build, folder);
     for (let seed = 1; seed <= seeds && !signal.aborted; seed++) {
-      const fleet = { redis: 'standalone', workers: build.workers ?? 4, keep: 'never' } as const;
+      const stores = { redis: 'standalone', postgres: 'standalone' } as const;
+      const fleet = { stores, workers: build.workers ?? 4, keep: 'never' } as const;
       const workload = { perSecond: 10, longPercent: 5, ...build.work };
       const under = { workload, seed, minutes, build: dist, only: build.faults ?? null };
       const result = await chaos({ ...fleet, ...under, signal, progress: () => {} });

@@ -1,5 +1,5 @@
 import type { History, Violation } from './history.js';
-import type { PlannedFault } from './faults/fault-kind.js';
+import type { PlannedFault, Stores } from './faults/fault-kind.js';
 import type { Workload } from './workload.js';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { Watching } from './watching.js';
 export interface ChaosOptions {
   seed: number;
   minutes: number;
-  redis: 'standalone' | 'sentinel';
+  stores: Stores;
   workers: number;
   workload: Workload;
   /** The folder of the build under test. */
@@ -73,11 +73,11 @@ export async function chaos(options: ChaosOptions): Promise<ChaosResult | null> 
 }
 
 async function wholeRun(options: ChaosOptions): Promise<ChaosResult> {
-  const { redis, workers, build, signal } = options;
+  const { stores, workers, build, signal } = options;
   const started = performance.now();
   const hearing: Hearing = { heard: () => {}, recent: () => [] };
   const system = await startSystem({
-    ...{ redis, workers, build, ttlMs, signal },
+    ...{ stores, workers, build, ttlMs, signal },
     heard: (line) => hearing.heard(line),
     recentTasks: (count) => hearing.recent(count),
   });
@@ -153,9 +153,9 @@ async function underFaults(
   }
 }
 
-function planFor({ seed, minutes, redis, only }: ChaosOptions, { fleet }: RunningSystem): PlannedFault[] {
+function planFor({ seed, minutes, stores, only }: ChaosOptions, { fleet }: RunningSystem): PlannedFault[] {
   const workers = fleet.workers.map(({ name }) => name);
-  return planFaults(seeded(seed, 'faults'), { forMs: minutes * 60_000, ttlMs, redis, workers, only });
+  return planFaults(seeded(seed, 'faults'), { forMs: minutes * 60_000, ttlMs, stores, workers, only });
 }
 
 interface Settlement {

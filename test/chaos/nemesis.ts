@@ -1,4 +1,4 @@
-import type { FaultKind, PlannedFault, System } from './faults/fault-kind.js';
+import type { FaultKind, PlannedFault, Stores, System } from './faults/fault-kind.js';
 import type { Fault } from './history.js';
 import type { Seeded } from './seeded.js';
 import { now } from './clock.js';
@@ -8,7 +8,7 @@ import { faultKinds } from './faults/index.js';
 export interface FaultSetting {
   forMs: number;
   ttlMs: number;
-  redis: 'standalone' | 'sentinel';
+  stores: Stores;
   workers: string[];
   /** Names of kinds; null: all. */
   only: string[] | null;
@@ -18,18 +18,21 @@ const least = { quietMs: 1_000, betweenMs: 300 };
 const mostBetweenMs = 4_500;
 
 /** Those that may come. Throws where one that is asked for never can. */
-export function possibleKinds(redis: FaultSetting['redis'], only: string[] | null): FaultKind[] {
-  const possible = faultKinds.filter((kind) => (kind.redis ?? redis) === redis);
+export function possibleKinds({ redis, postgres }: Stores, only: string[] | null): FaultKind[] {
+  const possible = faultKinds.filter(
+    (kind) => (kind.redis ?? redis) === redis && (kind.postgres ?? postgres) === postgres,
+  );
   const unknown = only?.find((name) => !possible.some((kind) => kind.name === name));
   if (unknown === undefined) return possible.filter(({ name }) => only?.includes(name) ?? true);
   const names = possible.map(({ name }) => name).join(', ');
-  throw new Error(`There is no fault "${unknown}" with --redis ${redis}. There are: ${names}.`);
+  const where = `--redis ${redis} and --postgres ${postgres}`;
+  throw new Error(`There is no fault "${unknown}" with ${where}. There are: ${names}.`);
 }
 
 /** When which fault comes, and whom it hits. */
 export function planFaults(random: Seeded, setting: FaultSetting): PlannedFault[] {
-  const { forMs, ttlMs, redis, workers, only } = setting;
-  const weighted = possibleKinds(redis, only).map((kind) => [kind.weight, kind] as const);
+  const { forMs, ttlMs, stores, workers, only } = setting;
+  const weighted = possibleKinds(stores, only).map((kind) => [kind.weight, kind] as const);
   const targets = { worker: workers, process: [...workers, 'api'], everybody: [''] };
   const plan: PlannedFault[] = [];
   for (let atMs = least.quietMs; atMs < forMs; atMs += random.between(least.betweenMs, mostBetweenMs)) {

@@ -28,6 +28,7 @@ export function readOptions(args: string[]): Asked {
       minutes: { type: 'string', default: '1' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       redis: { type: 'string', default: 'standalone' },
+      postgres: { type: 'string', default: 'standalone' },
       workers: { type: 'string', default: '4' },
       rate: { type: 'string', default: '10' },
       long: { type: 'string', default: '5' },
@@ -39,20 +40,24 @@ export function readOptions(args: string[]): Asked {
       ci: { type: 'boolean', default: false },
     },
   });
-  const { redis, json, keep, ci } = values;
+  const { redis, postgres, json, keep, ci } = values;
   if (redis !== 'standalone' && redis !== 'sentinel') {
     throw new Error(`--redis is "standalone" or "sentinel"; got "${redis}".`);
   }
+  if (postgres !== 'standalone' && postgres !== 'standby') {
+    throw new Error(`--postgres is "standalone" or "standby"; got "${postgres}".`);
+  }
+  const stores = { redis, postgres } as const;
   const build = resolve(values.build);
   if (!existsSync(join(build, 'index.js'))) throw new Error('There is no build: npm run build.');
   const only = values.faults?.split(',').map((name) => name.trim()) ?? null;
-  possibleKinds(redis, only);
+  possibleKinds(stores, only);
   const workload = {
     perSecond: numberOf('--rate', values.rate, { moreThan: 0, most: 1_000 }),
     longPercent: numberOf('--long', values.long, { least: 0, most: 100 }),
   };
   const workers = integerOf('--workers', values.workers, { least: 1, most: 50 });
-  const common = { redis, build, workload, workers, only, keep: keep ? 'always' : 'violation' } as const;
+  const common = { stores, build, workload, workers, only, keep: keep ? 'always' : 'violation' } as const;
   const seed = integerOf('--seed', values.seed, { least: 0, most: Number.MAX_SAFE_INTEGER });
   const minutes = numberOf('--minutes', values.minutes, { moreThan: 0, most: 1_440 });
   return {

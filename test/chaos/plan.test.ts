@@ -4,7 +4,13 @@ import { seeded } from './seeded.js';
 import { operations } from './workload.js';
 
 const setting = {
-  ...{ forMs: 300_000, ttlMs: 3_000, redis: 'standalone' as const, workers: ['w1', 'w2'], only: null },
+  ...{
+    forMs: 300_000,
+    ttlMs: 3_000,
+    stores: { redis: 'standalone', postgres: 'standalone' } as const,
+    workers: ['w1', 'w2'],
+    only: null,
+  },
 };
 
 function firstOperations(seed: number): unknown[] {
@@ -23,6 +29,9 @@ test('only what was asked for is planned, and what is not possible is not', () =
   const only = planFaults(seeded(1, 'faults'), { ...setting, only: ['kill worker'] });
   expect(new Set(only.map(({ kind }) => kind))).toEqual(new Set(['kill worker']));
   expect(planFaults(seeded(1, 'faults'), setting).map(({ kind }) => kind)).not.toContain('fail over redis');
+  const replicated = { ...setting, stores: { ...setting.stores, postgres: 'standby' } as const };
+  const kinds = new Set(planFaults(seeded(1, 'faults'), replicated).map(({ kind }) => kind));
+  expect(kinds).toContain('fail over postgres');
   expect(() => planFaults(seeded(1, 'faults'), { ...setting, only: ['nonsense'] })).toThrow(
     /There are: kill worker/,
   );

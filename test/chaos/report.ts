@@ -16,6 +16,7 @@ export interface Summary {
   seed: number;
   minutes: number;
   redis: string;
+  postgres: string;
   workers: number;
   tookSeconds: number;
   versions: Versions;
@@ -40,13 +41,13 @@ interface Figures {
 
 export function summaryOf(result: ChaosResult, args: string[]): Summary {
   const { options, history, violations, versions } = result;
-  const { seed, minutes, redis, workers } = options;
+  const { seed, minutes, stores, workers } = options;
   const withHolds = history.recoveries.filter((recovery) => heldAnything(history, recovery));
   return {
     ok: violations.length === 0,
     command: commandOf(args, seed),
     ...{ tookSeconds: Math.round(result.tookMs / 1_000), versions },
-    ...{ seed, minutes, redis, workers, operations: result.operations, runs: history.runs.length },
+    ...{ seed, minutes, ...stores, workers, operations: result.operations, runs: history.runs.length },
     tasks: counted(history.rows.map(({ state }) => state)),
     faults: counted(history.faults.map(({ kind }) => kind)),
     exits: counted(history.processes.map(({ kind, exit }) => `${kind}: ${exit}`)),
@@ -67,11 +68,12 @@ export function summaryOf(result: ChaosResult, args: string[]): Summary {
 }
 
 export function textOf(summary: Summary): string {
-  const { seed, minutes, redis, workers, recovery, violations, operations, runs, versions } = summary;
+  const { seed, minutes, redis, postgres, workers, recovery, violations, operations, runs, versions } =
+    summary;
   const lines = [
     summary.command,
     `seed ${seed}, faults for ${minutes} min, ${summary.tookSeconds} s in all`,
-    `Node ${versions.node}, Redis ${versions.redis} (${redis}), PostgreSQL ${versions.postgres}, ${versions.cores} cores`,
+    `Node ${versions.node}, Redis ${versions.redis} (${redis}), PostgreSQL ${versions.postgres} (${postgres}), ${versions.cores} cores`,
     `${workers} workers and an API process: ${operations} operations, ${runs} runs`,
     '',
     ...table('faults', summary.faults),

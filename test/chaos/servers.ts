@@ -6,37 +6,66 @@ import { startRedis, type RedisServer } from '../helpers/redis-server.js';
 import { removeFolder } from '../helpers/server-process.js';
 import { childrenOf, signal } from './processes.js';
 
+/** What faults do to PostgreSQL, on however many servers it runs. */
+export interface PostgresSystem {
+  readonly url: string;
+  /** SIGINT ends the sessions first; SIGQUIT ends at once, and the next start recovers from the log. */
+  restart(how: 'SIGINT' | 'SIGQUIT', downMs: () => Promise<void>): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+  stop(): Promise<void>;
+}
+
+interface PostgresHome {
+  /** Of its folder. */
+  name: string;
+  settings?: Record<string, string>;
+  /** Makes its data folder. Default: an empty one. */
+  make?: (data: string) => Promise<void>;
+}
+
 /** A PostgreSQL that can be ended and started again, with its data. */
-export class Postgres {
+export class Postgres implements PostgresSystem {
   readonly #data: string;
+  readonly #settings: Record<string, string>;
   #server: PostgresServer;
 
-  private constructor(data: string, server: PostgresServer) {
+  private constructor(data: string, settings: Record<string, string>, server: PostgresServer) {
     this.#data = data;
+    this.#settings = settings;
     this.#server = server;
   }
 
-  static async start(folder: string): Promise<Postgres> {
-    const home = join(folder, 'postgres');
+  static async start(
+    folder: string,
+    { name, settings = {}, make }: PostgresHome = { name: 'postgres' },
+  ): Promise<Postgres> {
+    const home = join(folder, name);
     mkdirSync(home);
     const user = unprivilegedUser();
     if (user !== undefined) chownSync(home, user.uid, user.gid);
     const data = join(home, 'data');
-    return new Postgres(data, await startPostgres({ data }));
+    await make?.(data);
+    return new Postgres(data, settings, await startPostgres({ data, settings }));
   }
 
   get url(): string {
     return this.#server.url;
   }
 
-  /** SIGINT ends the sessions first; SIGQUIT ends at once, and the next start recovers from the log. */
   async restart(how: 'SIGINT' | 'SIGQUIT', downMs: () => Promise<void>): Promise<void> {
     this.#server.kill(how);
     await this.#server.exited;
     await downMs();
     const { port } = this.#server;
     await this.#server.stop();
-    this.#server = await startPostgres({ data: this.#data, port });
+    this.#server = await startPostgres({ data: this.#data, settings: this.#settings, port });
+  }
+
+  /** At once. `stop` is still to be called. */
+  async kill(): Promise<void> {
+    this.#server.kill('SIGQUIT');
+    await this.#server.exited;
   }
 
   /** Every process of it: each session has one. */

@@ -1,4 +1,4 @@
-import type { System } from './faults/fault-kind.js';
+import type { Stores, System } from './faults/fault-kind.js';
 import { execFile } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,11 +8,12 @@ import pg from 'pg';
 import { removeFolder, temporaryFolder } from '../helpers/server-process.js';
 import { Fleet } from './fleet.js';
 import { processesWith, signal } from './processes.js';
+import { ReplicatedPostgres } from './replicated-postgres.js';
 import { SentinelRedis } from './sentinel.js';
 import { Postgres, StandaloneRedis } from './servers.js';
 
 export interface SystemOptions {
-  redis: 'standalone' | 'sentinel';
+  stores: Stores;
   workers: number;
   ttlMs: number;
   build: string;
@@ -53,14 +54,14 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
 }
 
 async function start(
-  { redis: kind, workers, ttlMs, build, recentTasks, heard, signal: given }: SystemOptions,
+  { stores, workers, ttlMs, build, recentTasks, heard, signal: given }: SystemOptions,
   folder: string,
   closing: (() => Promise<unknown>)[],
 ): Promise<Omit<RunningSystem, 'close'>> {
-  const postgres = await Postgres.start(folder);
+  const postgres = await startPostgres(stores, folder);
   closing.push(() => postgres.stop());
   given.throwIfAborted();
-  const redis = kind === 'sentinel' ? await SentinelRedis.start() : await StandaloneRedis.start(folder);
+  const redis = await startRedis(stores, folder);
   closing.push(() => redis.stop());
   given.throwIfAborted();
   const pool = new pg.Pool({ connectionString: postgres.url, max: 12, application_name: 'chaos' });
@@ -98,6 +99,14 @@ async function start(
     journalPath,
     mark,
   };
+}
+
+async function startPostgres({ postgres }: Stores, folder: string): Promise<System['postgres']> {
+  return postgres === 'standby' ? ReplicatedPostgres.start(folder) : Postgres.start(folder);
+}
+
+async function startRedis({ redis }: Stores, folder: string): Promise<System['redis']> {
+  return redis === 'sentinel' ? SentinelRedis.start() : StandaloneRedis.start(folder);
 }
 
 function commandLine(

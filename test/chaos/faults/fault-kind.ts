@@ -3,15 +3,22 @@ import type pg from 'pg';
 import type { Fleet } from '../fleet.js';
 import type { ProcessLife } from '../history.js';
 import type { Seeded } from '../seeded.js';
+import type { ReplicatedPostgres } from '../replicated-postgres.js';
 import type { Postgres, StandaloneRedis } from '../servers.js';
 import type { SentinelRedis } from '../sentinel.js';
+
+/** On which servers the stores run. */
+export interface Stores {
+  redis: 'standalone' | 'sentinel';
+  postgres: 'standalone' | 'standby';
+}
 
 /** What a fault can reach. */
 export interface System {
   namespace: string;
   ttlMs: number;
   fleet: Fleet;
-  postgres: Postgres;
+  postgres: Postgres | ReplicatedPostgres;
   redis: StandaloneRedis | SentinelRedis;
   /** Connections past every proxy. */
   pool: pg.Pool;
@@ -43,8 +50,9 @@ export interface FaultKind {
   hits: 'worker' | 'process' | 'everybody';
   /** How long it lasts: both ends included. */
   ms: (ttlMs: number) => readonly [number, number];
-  /** Where it is possible at all; both where it is not given. */
-  redis?: 'standalone' | 'sentinel';
+  /** Where it is possible at all; everywhere where it is not given. */
+  redis?: Stores['redis'];
+  postgres?: Stores['postgres'];
   /** Faults of one group, and one target, never overlap. */
   group?: 'kill' | 'frozen' | 'link to postgres' | 'link to redis' | 'postgres' | 'redis' | 'queue';
   /** It is over, and what it broke is whole again, when this resolves. */

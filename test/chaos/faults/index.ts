@@ -12,6 +12,7 @@ import { killApi, killMost, killWorker, replaceWorker } from './killing.js';
 import { cancelStorm, pauseQueue } from './operating.js';
 import {
   deleteWorkerRow,
+  failOverPostgres,
   freezePostgres,
   restartPostgresAtOnce,
   restartPostgresInOrder,
@@ -34,5 +35,6 @@ export const faultKinds: FaultKind[] = [
   ...[cutPostgres, losePostgresReplies, cutRedis, loseRedisReplies, resetLinks, slowLinks],
   ...[flushAll, flushScripts, reload, outOfMemory, busyScript, restartRedisEmpty, restartRedis, failOver],
   ...[freezePostgres, restartPostgresInOrder, restartPostgresAtOnce, terminateBackends, deleteWorkerRow],
+  ...[failOverPostgres],
   ...[cancelStorm, pauseQueue],
 ];

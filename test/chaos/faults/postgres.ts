@@ -37,6 +37,20 @@ export const restartPostgresAtOnce: FaultKind = {
   inflict: ({ postgres, pause }, { ms }) => postgres.restart('SIGQUIT', () => pause(ms)),
 };
 
+export const failOverPostgres: FaultKind = {
+  name: 'fail over postgres',
+  weight: 8,
+  hits: 'everybody',
+  ms: shortly,
+  postgres: 'standby',
+  group: 'postgres',
+  inflict: async ({ postgres, fleet, pause }, { ms }) => {
+    if (!('failOver' in postgres)) return;
+    const away = (outage: () => Promise<void>): Promise<void> => withoutPostgres(running(fleet), outage, now);
+    await postgres.failOver(() => pause(ms), away);
+  },
+};
+
 /** A third of all sessions, whoever they belong to. */
 export const terminateBackends: FaultKind = {
   name: 'terminate backends',
