@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { admit, beginTasks, claimHolds, DeathScene, dispatchJobs } from '../../test/worker/dead-worker.js';
 import { overriding } from '../../test/worker/overriding.js';
+import { admissionPass, firstPlace } from '../worker/admission-pass.js';
 
 let scene: DeathScene;
 beforeEach(async () => {
@@ -47,28 +48,40 @@ test('a hold that moves on while its queue is paused is taken out, and what wait
   expect(await scene.row(id)).toMatchObject({ state: 'waiting', attempt: 0 });
 });
 
+async function takeOutLanes(): Promise<void> {
+  const { place } = scene;
+  const epoch = await place.epoch.get();
+  const { admitted } = await place.store.admissionNeeded(epoch);
+  const request = { epoch, lanes: admitted, limit: 10 };
+  expect(await place.store.admissionPass((pass) => pass.takeOutUnserved(request))).toBe(1);
+}
+
 test('a hold that moves on while its lane is taken out is taken out, and comes in again at its place', async () => {
   const { place } = scene;
   const epoch = await place.epoch.get();
-  const id = await moveOnAfter(async () => {
-    const { admitted } = await place.store.admissionNeeded(epoch);
-    const request = { epoch, lanes: admitted, limit: 10 };
-    expect(await place.store.admissionPass((pass) => pass.takeOutUnserved(request))).toBe(1);
-  });
-  const { place: before } = await scene.row(id);
+  const id = await moveOnAfter(takeOutLanes);
+  const { lane, place: before } = await scene.row(id);
+  for (let round = 0; round < 3; round += 1) {
+    await admissionPass(place, { epoch, offers: [], unserved: [lane], afterPlace: firstPlace, limit: 10 });
+  }
+  expect(await scene.hold(id)).toBeNull();
   await admit(place);
   expect(await scene.row(id)).toMatchObject({ state: 'waiting', entry: 4, place: before, attempt: 0 });
   expect(await scene.hold(id)).toMatchObject({ entry: 4, status: 'granted' });
   await scene.expectNothingLeft();
 });
 
+test('where the lane is served by then, the hold that moved on keeps its turn', async () => {
+  const id = await moveOnAfter(takeOutLanes);
+  await admit(scene.place);
+  expect(await scene.row(id)).toMatchObject({ state: 'waiting', entry: 3, attempt: 0 });
+  expect(await scene.hold(id)).toMatchObject({ entry: 3, status: 'granted' });
+  await scene.expectNothingLeft();
+});
+
 test('a hold that was moved on and claimed is left to who claimed it', async () => {
   const { place, live } = scene;
-  const epoch = await place.epoch.get();
-  const id = await moveOnAfter(async () => {
-    const { admitted } = await place.store.admissionNeeded(epoch);
-    await place.store.admissionPass((pass) => pass.takeOutUnserved({ epoch, lanes: admitted, limit: 10 }));
-  });
+  const id = await moveOnAfter(takeOutLanes);
   await beginTasks(place, live, await claimHolds(place, live));
   await admit(place);
   expect(await scene.row(id)).toMatchObject({ state: 'running', entry: 3, worker: live });

@@ -95,7 +95,8 @@ export function admissionConformance(open: () => Promise<OpenStore>): void {
       expect(await store.admissionNeeded(epoch)).toMatchObject({ admitted: [], lanes });
     });
 
-    test('a stale take-out: a later entry that nobody has admitted is marked in its turn, any other is left', async () => {
+    /** Tasks whose lane was taken out: one waits, one is admitted anew, one runs, one was canceled since. */
+    async function takenOut(): Promise<{ ids: string[]; stale: TaskEntry[]; lane: string }> {
       const { store } = opened as OpenStore;
       const ids = await insert({}, {}, {}, {});
       const [waits = '', admitted = '', runs = '', canceled = ''] = ids;
@@ -106,12 +107,38 @@ export function admissionConformance(open: () => Promise<OpenStore>): void {
       await pass((admission) => admission.markAdmitted(epoch, entries(2, admitted)));
       await claimOne(store, await register(store), { task: runs, entry: 2 });
       await store.cancelTask(canceled);
-      const stale = [...entries(1, waits, admitted, runs), ...entries(2, canceled)];
+      return { ids, lane, stale: [...entries(1, waits, admitted, runs), ...entries(2, canceled)] };
+    }
+
+    test('a stale take-out: what waits and nobody has admitted counts as given back, the rest stays', async () => {
+      const { store } = opened as OpenStore;
+      const { ids, stale, lane } = await takenOut();
       await pass((admission) => admission.clearTakeOuts([], stale));
-      expect(await pass((admission) => admission.markedTakeOuts(10))).toEqual(entries(2, waits));
-      const rows = await Promise.all(ids.map((id) => mustGet(store, id)));
-      expect(rows.map(({ entry }) => entry)).toEqual([3, 2, 2, 2]);
-      await pass((admission) => admission.clearTakeOuts(entries(2, waits)));
+      const audited = await store.auditedTasks(ids);
+      const marks = new Map(
+        audited.map(({ id, ...row }) => [id, [row.entry, row.admittedEpoch, row.takeOut]]),
+      );
+      expect(ids.map((id) => marks.get(id))).toEqual([
+        [2, '-1', null],
+        [2, epoch, null],
+        [2, '0', null],
+        [2, '0', null],
+      ]);
+      // So it is looked for where nobody serves its lane.
+      expect(await pass((admission) => admission.takeOutUnserved({ epoch, lanes: [lane], limit: 10 }))).toBe(
+        2,
+      );
+    });
+
+    test('a stale take-out in a queue that is paused: the later entry is marked in its turn', async () => {
+      const { store } = opened as OpenStore;
+      const { ids } = await takenOut();
+      await store.pauseQueue('default');
+      const marked = await pass((admission) => admission.markedTakeOuts(10));
+      await pass((admission) => admission.clearTakeOuts([], marked));
+      const waiting = [ids[0], ids[1]].map((task) => ({ task, entry: 3 }));
+      expect(await pass((admission) => admission.markedTakeOuts(10))).toEqual(waiting);
+      await pass((admission) => admission.clearTakeOuts(waiting as TaskEntry[]));
       expect(await store.admissionNeeded(epoch)).toMatchObject({ takeOuts: false });
     });
 

@@ -287,7 +287,7 @@ function foresee(one: Step, { workers, epoch }: At, expected: model.Model): unkn
       return model.settleHold(expected, task, worker, entry);
     case 'clear take-out':
     case 'clear stale take-out':
-      model.clearTakeOut(task, entry, one.kind === 'clear stale take-out');
+      model.clearTakeOut(expected, task, entry, one.kind === 'clear stale take-out');
       return 'cleared';
     case 'progress':
   }

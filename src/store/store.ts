@@ -218,7 +218,8 @@ export interface Admission {
   endUnclaimedRollbacks(limit: number): Promise<number>;
   /**
    * Says that nothing of these is left in the lock table. `stale`, default none: of these a later entry is there. Where
-   * the task waits and nobody has admitted it, that hold was moved on meanwhile, and is marked to be taken out.
+   * the task waits and nobody is known to have admitted it, that hold was moved on meanwhile: it is marked to be taken out
+   * where the queue is paused, and else the task counts as given back.
    */
   clearTakeOuts(gone: TaskEntry[], stale?: TaskEntry[]): Promise<void>;
 }

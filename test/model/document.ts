@@ -135,8 +135,8 @@ const foot = `## What it has found
   ([test](../../../src/worker/unserved-lanes.test.ts)).
 - Before that, what merely waited in such a lane kept its hold.
 - Where such a lane was taken out just while a sweeper moved the dead worker's hold on, the hold moved to an entry that nobody
-  looked for; where a queue was paused meanwhile, its hold stayed as long as the pause. Now who takes a hold out and finds a
-  later one marks that in its turn ([test](../../../src/recovery/holds-moving-on.test.ts)).
+  looked for; where a queue was paused meanwhile, its hold stayed as long as the pause. Now a later hold
+  that a take-out finds is looked for as what was given back is, and taken out in its turn where the queue is paused ([test](../../../src/recovery/holds-moving-on.test.ts)).
 
 ## What is not there
 

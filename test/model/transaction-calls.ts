@@ -114,7 +114,7 @@ export class TransactionCalls {
       const row = taskOf(this.#rows, marked.task);
       if (row?.takeOut !== marked.entry) continue;
       if (row.requester !== null) transaction.deleted.add(marked.task);
-      model.clearTakeOut(this.#own(transaction, row), marked.entry, stale.includes(marked));
+      model.clearTakeOut(this.#rows, this.#own(transaction, row), marked.entry, stale.includes(marked));
     }
   }
 

@@ -220,10 +220,18 @@ export function takeOutWaiting(tasks: readonly ModelTask[]): void {
   }
 }
 
-export function clearTakeOut(task: ModelTask, entry: number, stale: boolean): void {
+export function clearTakeOut(
+  { paused }: Pick<Model, 'paused'>,
+  task: ModelTask,
+  entry: number,
+  stale: boolean,
+): void {
   if (task.takeOut !== entry) return;
   task.takeOut = null;
-  if (stale && task.admittedEpoch === '0') takeOutWaiting([task]);
+  // The table has a hold of it of which the store does not know.
+  if (!stale || task.state !== 'waiting' || task.admittedEpoch !== '0') return;
+  if (paused) takeOutWaiting([task]);
+  else task.admittedEpoch = '-1';
 }
 
 /** What becomes of a hold of a dead worker, with the entry that it has in the table. */

@@ -33,8 +33,9 @@ END
 $$;
 
 -- Takes the marks of take_out away, once the holds are gone. Of an ad-hoc lock that was given up nothing stays. Stale is
--- one in whose place the table has a later hold: of a task that nobody has admitted since, that is the hold of a dead
--- worker, moved on while the mark was made. Nothing leads to it but its entry, so that is raised again, and marked.
+-- one in whose place the table has a later hold. Where the task waits and nobody is known to have admitted it, that hold was
+-- moved on, for a dead worker, while the mark was made: it is marked in its turn where its queue is paused, and else
+-- the task counts as given back. No queue is paused meanwhile: that takes the lock of admission.
 CREATE FUNCTION holdfast.clear_take_outs(ids uuid[], entries integer[], stale boolean[]) RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -55,8 +56,12 @@ BEGIN
   -- These rows have new versions then, so that the next statement leaves them alone.
   UPDATE holdfast.tasks t SET entry = t.entry + 1, take_out = t.entry
   FROM unnest(rows, stale_rows) AS c (version, stale)
-  WHERE t.ctid = c.version AND c.stale AND t.state = 'waiting' AND t.admitted_epoch = 0;
-  UPDATE holdfast.tasks t SET take_out = NULL FROM unnest(rows) AS c (version)
+  WHERE t.ctid = c.version AND c.stale AND t.state = 'waiting' AND t.admitted_epoch = 0
+    AND t.queue IN (SELECT p.queue FROM holdfast.paused_queues p);
+  UPDATE holdfast.tasks t
+  SET take_out = NULL,
+    admitted_epoch = CASE WHEN c.stale AND t.state = 'waiting' AND t.admitted_epoch = 0 THEN -1 ELSE t.admitted_epoch END
+  FROM unnest(rows, stale_rows) AS c (version, stale)
   WHERE t.ctid = c.version AND t.requester IS NULL;
 END
 $$;
