@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startPostgres } from '../helpers/postgres-server.js';
 import { removeFolder, temporaryFolder } from '../helpers/server-process.js';
 import { waitUntil } from '../helpers/wait-until.js';
-import { outagePlace } from './helpers/outage-place.js';
+import { outagePlace, type OutagePlace } from './helpers/outage-place.js';
 import { stepRedisClock } from './helpers/step-redis-clock.js';
 
 /** Of Debian's package libfaketime, which comes with the program faketime. */
@@ -18,7 +18,20 @@ function libfaketime(): string {
 }
 
 const library = libfaketime();
-const ttl = ['--ttl', '2s', '--concurrency', '5'];
+/** Each has a slot to spare, whoever has taken the others. */
+const ttl = ['--ttl', '2s', '--concurrency', '10'];
+
+async function timeOfWorker({ hf }: OutagePlace): Promise<number> {
+  const { id } = await hf.dispatch('tells the time', null, { queue: 'of a' });
+  return Number((await hf.wait(id, { timeout: '15s' })).result);
+}
+
+async function timeOfPostgres({ sql }: OutagePlace): Promise<number> {
+  const [row] = await sql<{ ms: number }>(
+    'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms',
+  );
+  return row?.ms ?? NaN;
+}
 
 test.each([
   ['a worker', 'worker'],
@@ -27,6 +40,8 @@ test.each([
 ] as const)('the clock of %s steps by ten minutes, to and fro: nobody notices', async (_, whose) => {
   const ends: (() => unknown)[] = [];
   const dir = temporaryFolder('clock');
+  // PostgreSQL runs as another user.
+  chmodSync(dir, 0o711);
   const clock = join(dir, 'clock');
   const stepTo = (offset: string): void => writeFileSync(clock, offset);
   stepTo('+0');
@@ -41,7 +56,8 @@ test.each([
     { direct },
   );
   try {
-    const stepped = await place.worker([...ttl, '--name', 'a'], whose === 'worker' ? env : {});
+    const queues = ['--queue', 'default', '--queue', 'of a'];
+    const stepped = await place.worker([...ttl, '--name', 'a', ...queues], whose === 'worker' ? env : {});
     const other = await place.worker([...ttl, '--name', 'b']);
     const held = await place.hf.dispatchMany(
       Array.from({ length: 8 }, (_, n) => ({
@@ -60,6 +76,9 @@ test.each([
         const shifted = await stepRedisClock(place.direct.redis, place.namespace, milliseconds);
         expect(shifted).toBeGreaterThanOrEqual(3 * held.length);
       }
+      const told = { worker: timeOfWorker, postgres: timeOfPostgres, redis: null }[whose];
+      const ahead = told === null ? null : ((await told(place)) - Date.now()) / 1_000;
+      if (ahead !== null) expect(Math.abs(ahead - Number(offset))).toBeLessThan(30);
       const { id } = await place.hf.dispatch('work', {}, { exclusive: ['r-free'] });
       await place.hf.wait(id, { timeout: '15s' });
       // More than a TTL, in which nobody may take anybody for dead.

@@ -43,6 +43,7 @@ export default [
     while (existsSync(until)) await delay(20);
   }),
   define('ignores SIGTERM in a child', () => (process.on('SIGTERM', () => {}), delay(3_600_000)), inChild),
+  defineTask({ name: 'tells the time', run: () => Date.now() }),
   define('spins', ({ ms }, context) => {
     const until = performance.now() + ms;
     while (performance.now() < until) if (Math.random() < 1e-7) write('alive', context);
