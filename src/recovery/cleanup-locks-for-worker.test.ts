@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Owner } from '../owner.js';
 import type { Place } from '../../test/worker/place.js';
+import type { NewTask } from '../store/store.js';
 import { insertOf, requestOf, somePolicies, withRollback, settleLost } from '../../test/store/rows.js';
 import {
   admit,
@@ -14,6 +15,7 @@ import {
 } from '../../test/worker/dead-worker.js';
 import { damage } from '../../test/worker/damage.js';
 import { overriding } from '../../test/worker/overriding.js';
+import { laneText } from '../lane.js';
 import { cleanupLocksForWorker } from './cleanup-locks-for-worker.js';
 
 let scene: DeathScene;
@@ -28,6 +30,17 @@ beforeEach(async () => {
 afterEach(async () => {
   await place.close();
 });
+
+/** The hold of what the dead one runs at once, which has no place. */
+async function enterNow({
+  id,
+  exclusive,
+  shared,
+}: Pick<NewTask, 'id' | 'exclusive' | 'shared'>): Promise<void> {
+  const lane = laneText({ queue: 'default', name: 'job', needs: {} });
+  const hold = { task: id, entry: 1, lane, priority: 0, place: '0', exclusive, shared };
+  await place.table.enterNow(await place.epoch.get(), dead, [hold]);
+}
 
 const again = { ...somePolicies, onWorkerLost: 'retry' as const };
 
@@ -94,17 +107,7 @@ describe('what a dead worker leaves', () => {
 
   test('is released where no row tells of it: an immediate task that never came to be', async () => {
     const insert = insertOf(dead.incarnation, await place.epoch.get());
-    const { id, exclusive, shared } = insert.task;
-    const hold = {
-      task: id,
-      entry: 1,
-      lane: '["default", "job", {}]',
-      priority: 0,
-      place: '1',
-      exclusive,
-      shared,
-    };
-    await place.table.enterNow(await place.epoch.get(), dead, [hold]);
+    await enterNow(insert.task);
     expect(await scene.lose()).toBe(true);
     expect(await place.store.insertRunning(insert)).toEqual({ status: 'reaped' });
     await scene.expectClean();
@@ -117,17 +120,7 @@ describe('what a dead worker leaves', () => {
     const immediate = insertOf(dead.incarnation, epoch, { exclusive: ['i'], shared: [], policies: again });
     const asked = requestOf(dead.incarnation);
     for (const insert of [held, immediate]) {
-      const { id, exclusive, shared } = insert.task;
-      const hold = {
-        task: id,
-        entry: 1,
-        lane: '["default", "job", {}]',
-        priority: 0,
-        place: '1',
-        exclusive,
-        shared,
-      };
-      await place.table.enterNow(epoch, dead, [hold]);
+      await enterNow(insert.task);
       expect(await place.store.insertRunning(insert)).toMatchObject({ status: 'running' });
     }
     await place.store.requestLock(asked);
@@ -267,6 +260,21 @@ describe('a hold whose task went on', () => {
     const [first, ...others] = await workOff(place, live);
     expect(first).toBe(task?.id);
     expect(others).toHaveLength(2);
+    await scene.expectNothingLeft();
+  });
+
+  test('goes on under its locks where the task that is rolled back ran at once', async () => {
+    const task = { name: 'job', exclusive: ['r'], shared: [], policies: withRollback };
+    const insert = insertOf(dead.incarnation, await place.epoch.get(), task);
+    await enterNow(insert.task);
+    await place.store.insertRunning(insert);
+    const [behind] = await dispatchJobs(place, { exclusive: ['r'] });
+    await admit(place);
+    expect(await scene.lose()).toBe(true);
+    expect(await scene.row(insert.task.id)).toMatchObject({ state: 'rolling_back', entry: 2 });
+    expect(await scene.hold(insert.task.id)).toMatchObject({ entry: 2, status: 'granted', owner: null });
+    expect(await scene.hold(behind?.id)).toMatchObject({ status: 'queued' });
+    expect((await workOff(place, live))[0]).toBe(insert.task.id);
     await scene.expectNothingLeft();
   });
 });

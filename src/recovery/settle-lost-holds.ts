@@ -118,8 +118,10 @@ export async function entryByRowAndHold(recovery: Recovery, task: string): Promi
     inCurrentEpoch(recovery, (epoch) => table.inspectHold(epoch, task)),
   ]);
   if (row === null || hold === null || row.worker !== null) return 'over';
-  if (row.state !== 'waiting' && row.state !== 'rolling_back') return 'over';
-  return row.place === hold.place && sameNames(row, hold) ? row.entry : 'over';
+  if (!sameNames(row, hold)) return 'over';
+  // G1: under the locks of its run, whose hold has no place where it ran at once.
+  if (row.state === 'rolling_back') return row.entry;
+  return row.state === 'waiting' && row.place === hold.place ? row.entry : 'over';
 }
 
 function sameNames(one: { exclusive: string[]; shared: string[] }, other: typeof one): boolean {

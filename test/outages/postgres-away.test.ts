@@ -19,29 +19,36 @@ async function allTasks(hf: Holdfast): Promise<TaskSummary[]> {
   return (await hf.tasks.list({ limit: 1_000 })).tasks;
 }
 
-async function allBegin({ hf }: OutagePlace, howMany: number): Promise<void> {
-  const begun = async (): Promise<boolean> =>
-    (await allTasks(hf)).filter(({ state, progress }) => state === 'running' && progress.length > 0)
-      .length === howMany;
+async function allBegin({ hf }: OutagePlace, howMany: number, withEntry = 1): Promise<void> {
+  const runs = ({ state, entry, progress }: TaskSummary): boolean =>
+    state === 'running' && entry === withEntry && progress.length > 0;
+  const begun = async (): Promise<boolean> => (await allTasks(hf)).filter(runs).length === howMany;
   await waitUntil(begun, `${howMany} handlers run`, 60_000);
+}
+
+async function placesOf({ sql }: OutagePlace): Promise<Map<string, string>> {
+  const rows = await sql<{ id: string; place: string }>('SELECT id, place::text FROM ns.tasks');
+  return new Map(rows.map(({ id, place }) => [id, place]));
 }
 
 test('stopped for three TTLs with 50 running tasks: they stop, come back at their places, and nothing is counted', async (context) => {
   const place = await outagePlace(context, { direct: { database: postgres.url } });
   const service = place.start('serve', ['--workers', '2', '--ttl', ttl, '--concurrency', '25']);
-  const payload = { until: place.gate };
+  const payload = { until: place.gate, order: '0' };
   const names = Array.from({ length: 50 }, (_, n) => (n % 10 === 0 ? 'holds in a child' : 'holds'));
   const running = await place.hf.dispatchMany(
     names.map((name, n) => ({ name, payload, exclusive: [`r${n}`] })),
   );
   const behind = await place.hf.dispatchMany(
-    names.map((_, n) => ({ name: 'work', payload: {}, exclusive: [`r${n}`] })),
+    names.map((_, n) => ({ name: 'work', payload: { order: '1' }, exclusive: [`r${n}`] })),
   );
   await allBegin(place, 50);
+  const places = await placesOf(place);
   await postgres.stop();
   await delay(3 * ttlMs);
   await postgres.start();
-  await allBegin(place, 50);
+  await allBegin(place, 50, 2);
+  expect(await placesOf(place)).toEqual(places);
   const again = new Map((await allTasks(place.hf)).map((task) => [task.id, task]));
   expect(running.map(({ id }) => again.get(id)?.state)).toEqual(names.map(() => 'running'));
   place.openGate();
