@@ -25,7 +25,7 @@ themselves.
 const defaultGrace = '30s';
 
 /** More than a worker takes beyond its grace, whatever its handlers and the stores do. */
-const beyondGraceMs = 4_500;
+const beyondGraceMs = 4_400;
 
 export function serveCommand(): Command {
   const command = new Command('serve')

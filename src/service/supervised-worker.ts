@@ -35,7 +35,6 @@ export class SupervisedWorker {
   readonly #stopping = new AbortController();
   #life: WorkerLife | null = null;
   #isFirstStart = true;
-  #killed = false;
 
   constructor(options: SupervisedWorkerOptions) {
     this.#options = options;
@@ -82,13 +81,7 @@ export class SupervisedWorker {
 
   /** Ends its process at once, after `stop`. */
   kill(): void {
-    this.#killed = this.#life !== null;
     this.#life?.kill();
-  }
-
-  /** Whether its last process had to be killed. */
-  get killed(): boolean {
-    return this.#killed;
   }
 
   #start(): WorkerLife {

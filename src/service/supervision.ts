@@ -14,10 +14,10 @@ export interface SupervisionOptions {
   recovery: Recovery;
 }
 
-/** How long cleaning up may go on where workers had to be killed, in milliseconds. */
+/** How long cleaning up may go on in the end, in milliseconds. What a store that does not answer keeps back is left to others. */
 const cleanUpLimitMs = 5_000;
-/** At least, where all have ended by themselves, each at its own limit. */
-const lastCleanUpMs = 300;
+/** At least, where the workers have taken all the time that they had to stop. */
+const lastCleanUpMs = 500;
 
 /** Worker processes that are started, started again when they are lost, and cleaned up after at once. */
 export class Supervision {
@@ -60,9 +60,8 @@ export class Supervision {
     } finally {
       this.stop();
       await Promise.allSettled(running);
-      const killed = this.#workers.some((worker) => worker.killed);
-      const limitMs = killed ? cleanUpLimitMs : this.#stopBy - performance.now();
-      const limit = setTimeout(() => this.#ended.abort(), Math.max(limitMs, lastCleanUpMs));
+      const leftMs = Math.min(this.#stopBy - performance.now(), cleanUpLimitMs);
+      const limit = setTimeout(() => this.#ended.abort(), Math.max(leftMs, lastCleanUpMs));
       // A call that is under way ends at its own limit.
       await Promise.race([Promise.all(this.#cleaning), aborted(this.#ended.signal)]);
       clearTimeout(limit);

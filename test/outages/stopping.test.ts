@@ -5,8 +5,8 @@ import { waitUntil } from '../helpers/wait-until.js';
 import { outagePlace, type OutagePlace } from './helpers/outage-place.js';
 
 const graceMs = 1_000;
-/** With some seconds for a machine that is busy with others as well. */
-const limitMs = graceMs + 5_000 + 3_000;
+/** With one second for a machine that is busy with others as well. */
+const limitMs = graceMs + 5_000 + 1_000;
 const args = ['--grace', `${graceMs}ms`, '--concurrency', '5'];
 /** Long, so that it is not the fence that ends them. */
 const longTtl = ['--ttl', '60s'];
@@ -78,6 +78,21 @@ describe.concurrent.each(ways)('with both stores %s', (how) => {
 });
 
 describe.concurrent('in one way each', () => {
+  test('with both stores silent, serve ends as soon though one of its workers is frozen', async (context) => {
+    const place = await outagePlace(context);
+    const service = place.start('serve', [...args, ...longTtl, '--workers', '2']);
+    const ready = await waitUntil(
+      () => /^\{"ready":true.*\}$/m.exec(service.stdout)?.[0],
+      'the service claims',
+      60_000,
+    );
+    const { workers } = JSON.parse(ready) as { workers: { pid: number }[] };
+    await takeStores(place, 'silent');
+    process.kill(workers[0]?.pid ?? 0, 'SIGSTOP');
+    expect(await endsInTime(service, 'serve')).toBe(1);
+    await othersEndIt(place, 'silent');
+  });
+
   test('with both stores stopped, a worker whose handler does not heed its signal ends as soon', async (context) => {
     const place = await outagePlace(context);
     const worker = await place.worker([...args, ...longTtl]);
