@@ -55,15 +55,14 @@ test('each kind of session ended in turn, under load: the workers live on, and e
       ended[kind] = (ended[kind] ?? 0) + (rowCount ?? 0);
       return ended[kind] >= 4;
     };
-    // Not for ever: some are there for a moment only.
-    await waitUntil(endOne, `sessions "${kind}" are ended`, 8_000).catch(() => {});
+    // Some are there for a moment only.
+    await waitUntil(endOne, `sessions "${kind}" are ended`, 30_000);
   }
   console.log('sessions that were ended:', ended);
   await control.end();
   flusher.disconnect();
   ending.abort();
   const dispatched = await dispatching;
-  for (const kind of ['heartbeat', 'idle'] as const) expect(ended[kind]).toBeGreaterThan(0);
   const canary = await place.hf.dispatch('work', {});
   await place.hf.wait(canary.id, { timeout: '20s' });
   for (const { child, stderr } of workers) {
