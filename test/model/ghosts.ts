@@ -161,7 +161,8 @@ export class Ghosts {
    */
   atRest(): void {
     const { rows, table, scenario, processes } = this.#world;
-    if (!processes.some(({ kind, status }) => kind === 'worker' && status === 'live')) {
+    const owns = ({ kind }: ModelProcess): boolean => kind === 'worker' || kind === 'api';
+    if (!processes.some((process) => owns(process) && process.status === 'live')) {
       const admits = processes.some(({ kind, status }) => kind === 'admitter' && status === 'live');
       if (admits) this.#checkReservations(reservedInVain(rows, table.state), 'over, or has another entry');
       return;

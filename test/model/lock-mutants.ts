@@ -38,4 +38,16 @@ export const lockMutants: Mutant[] = [
     scenario: 'request that comes late',
     guardsOff: ['insert-checks-number'],
   },
+  {
+    name: 'a lock is taken up without asking the clock',
+    rule: 'G1: the last moment to find that the time has passed',
+    scenario: 'lock of one that was frozen',
+    edits: [
+      {
+        file: 'api/own-inserts.ts',
+        from: 'if (this.#ports.incarnation.mayAct()) return outcome.row;',
+        to: 'return outcome.row;',
+      },
+    ],
+  },
 ];

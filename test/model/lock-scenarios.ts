@@ -74,6 +74,26 @@ export const lockScenarios: Scenario[] = [
     ...{ faults: { 'lost table': 1 }, unordered: true },
   },
   {
+    ...{ name: 'lock alone, lost reply', set: 'medium', tasks: [], workers: [], apis: [...waits] },
+    about: 'Any call of a process that waits for a lock, which nobody else needs, gets no answer.',
+    ...{ faults: { 'lost reply': 1 }, failing: ['p'] },
+  },
+  {
+    ...{ name: 'lock alone, two lost replies', set: 'long', tasks: [], workers: [], apis: [...takes] },
+    about: 'Any two calls of a process that takes a lock at once, which nobody else needs, get no answer.',
+    ...{ faults: { 'lost reply': 2 }, failing: ['p'] },
+  },
+  {
+    ...{ name: 'lock alone, lost table', set: 'medium', tasks: [], workers: [], apis: [...takes] },
+    about: 'The table loses everything while a process takes a lock at once that nobody else needs.',
+    faults: { 'lost table': 1 },
+  },
+  {
+    ...{ name: 'task alone, lost table', set: 'medium', tasks: [], workers: [], apis: [...runs] },
+    about: 'The table loses everything while a process runs a task at once, and nobody else runs anything.',
+    faults: { 'lost table': 1 },
+  },
+  {
     ...{ name: 'insert from an epoch that is over', set: 'walked', tasks: alone, workers: one },
     about:
       'What is to run at once reaches the store when the table of its hold was lost and another was built.',
@@ -103,5 +123,15 @@ export const lockScenarios: Scenario[] = [
     about: 'A request for a lock gets no answer, and is executed when it was given up.',
     ...{ faults: { 'lost reply': 1 }, failing: ['p'] },
     script: ['p1 gets no answer to requestLock', 'p1: discardTasks', 'late, p1: requestLock'],
+  },
+  {
+    ...{ name: 'lock of one that was frozen', set: 'walked', tasks: alone, workers: one, apis: [...takes] },
+    about: 'A process freezes before it hears that it has a lock, is swept, and wakes when another has it.',
+    ...{ sweepers: 1, faults: { freeze: 1 }, failing: ['p'], unordered: true },
+    script: [
+      ...['p1: enterNow', 'p1 freezes', 'p1: insertRunning is executed', 's1: reapWorker'],
+      ...['w1: claimTasks(t1.1) is executed', 'p1 wakes', 'p1: hears the answer to insertRunning'],
+      'w1: the run of t1',
+    ],
   },
 ];
