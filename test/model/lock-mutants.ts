@@ -50,4 +50,16 @@ export const lockMutants: Mutant[] = [
       },
     ],
   },
+  {
+    name: 'beats do not find what was claimed of a lock that was given up',
+    rule: '4.4: what two successive beats found unknown (found here)',
+    scenario: 'claim of a lock that was given up',
+    edits: [
+      {
+        file: 'worker/comparing-with-memory.ts',
+        from: "    givingBack.add(twice, 'move');",
+        to: '',
+      },
+    ],
+  },
 ];

@@ -134,4 +134,15 @@ export const lockScenarios: Scenario[] = [
       'w1: the run of t1',
     ],
   },
+  {
+    ...{ name: 'claim of a lock that was given up', set: 'walked', tasks: alone, workers: one },
+    about:
+      'A claim takes the hold of a lock after its release has found nothing to release: two beats find it.',
+    apis: [...waits],
+    script: [
+      ...['p1: requestLock', 'w1: release(t1.1)', 'p1: is woken', 'p1: goes on after a pause of 60000 ms'],
+      ...['p1: discardTasks', 'p1: release(p1#1.1) is executed', 'p1: claim is executed'],
+      ...['p1: hears the answer to claim', 'p1: hears the answer to release'],
+    ],
+  },
 ];

@@ -11,6 +11,7 @@ import { World, type Automata } from './world.js';
 /** Beyond so many steps nothing comes to rest any more. */
 const longestRest = 600;
 const roundsToRest = 8;
+const mostLooks = 40;
 /** In the end there are so many other steps to one look. */
 const shareOfLooks = 4;
 
@@ -85,7 +86,12 @@ export class Run {
     world.timePasses = true;
     const turns = new Map<string, number>();
     const still = async (): Promise<boolean> => {
+      const times = new Map<string, number>();
       for (;;) {
+        // Who looks again and again, and finds the same, waits for a beat of another.
+        const again = (times.get(world.content) ?? 0) + 1;
+        times.set(world.content, again);
+        if (again > mostLooks) return true;
         const next = nextInTurn(progressOf(world), turns);
         if (next === null || world.ghosts.violation !== null) return true;
         if (++steps > longestRest) {
