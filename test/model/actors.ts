@@ -61,7 +61,9 @@ export async function addWorkerProcess(
 }
 
 export async function addAdmitter(world: World, name: string): Promise<void> {
-  const offer = { queues: ['default'], names: [jobName], versions: {} };
+  // Of whom it admits for, the one that asks for locks is one too.
+  const requester = world.processes.find(({ kind }) => kind === 'api')?.incarnation ?? null;
+  const offer = { queues: ['default'], names: [jobName], versions: {}, requester };
   // Where lanes are lost, nobody waits for long: the second look already takes out.
   const ttlMs = world.scenario.losesLane === true ? 1 : 15_000;
   await world.addProcess({ name, kind: 'admitter' }, (process) => {
@@ -76,7 +78,7 @@ export async function addAdmitter(world: World, name: string): Promise<void> {
 
 /** Whoever has seen a counter stand still for a TTL: it reaps that worker, and cleans up until nothing is left. */
 export async function addSweeper(world: World, name: string): Promise<void> {
-  const workers = world.processes.filter(({ kind }) => kind === 'worker');
+  const workers = world.processes.filter(({ kind }) => kind === 'worker' || kind === 'api');
   const owners = workers.map((dead): Owner => ({ name: dead.name, incarnation: dead.incarnation }));
   await world.addProcess({ name, kind: 'sweeper' }, (process) => {
     const recovery = incarnationOf(process);
@@ -113,7 +115,7 @@ export async function addClient(world: World, what: string): Promise<void> {
   });
 }
 
-function incarnationOf(process: LocalProcess): Incarnation {
+export function incarnationOf(process: LocalProcess): Incarnation {
   const store = storePort(process);
   const table = tablePort(process);
   const log = silentLogger;
@@ -142,7 +144,7 @@ function epochOf(process: LocalProcess, find: () => Promise<string>): CurrentEpo
   };
 }
 
-function heartbeatOf(process: LocalProcess): Heartbeat {
+export function heartbeatOf(process: LocalProcess): Heartbeat {
   return {
     prepare: async () => {},
     start: async () => {},
@@ -155,7 +157,7 @@ function heartbeatOf(process: LocalProcess): Heartbeat {
   };
 }
 
-function definitionFor(process: LocalProcess, name: string): TaskDefinition {
+export function definitionFor(process: LocalProcess, name: string): TaskDefinition {
   return defineTask({
     name,
     run: (_payload, { task, signal }) => handlerOf(process, 'run', task, signal),

@@ -26,6 +26,9 @@ const missed = {
   'a free lock is taken past its queue': 'table: t2 waits for a out of order',
   'the table takes an older pass': 'reserved for nothing: t1 has a hold, and is over, or has another entry',
   'the table does not ask who the server is': 'never two: w1 runs t1 while w2 runs t2',
+  'the lock that waits outlives its dead requester': 'nothing is left: the row of p1#1 stays',
+  'an insert of what runs at once does not compare epochs':
+    'held while it runs: p1 runs p1#1, entry 1, and nobody has its hold',
   'a fenced worker claims on': 'the dead take nothing: w2 asks to claim, and cannot prove that it lives',
 };
 

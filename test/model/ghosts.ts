@@ -27,6 +27,8 @@ export class Ghosts {
   readonly #begun: Set<string>;
   readonly #states: Map<string, string>;
   #handlers: readonly Running[];
+  /** Of each task that there ever was: what runs needs them also where its row is gone. */
+  readonly #needs: Map<string, Resources>;
   /** What was found broken first. */
   violation: string | null = null;
 
@@ -34,6 +36,7 @@ export class Ghosts {
     this.#world = world;
     this.#begun = new Set(before === undefined ? [] : before.#begun);
     this.#states = new Map(before === undefined ? [] : before.#states);
+    this.#needs = before === undefined ? new Map() : before.#needs;
     this.#handlers = before === undefined ? [] : before.#handlers;
     this.violation = before === undefined ? null : before.violation;
   }
@@ -51,7 +54,7 @@ export class Ghosts {
     }
     this.#handlers = [...this.#handlers, { ...handler, name }];
     this.#checkHolds();
-    if (handler.kind === 'run') this.#checkOrder(task);
+    if (handler.kind !== 'rollback') this.#checkOrder(task);
   }
 
   handlerEnds({ name }: ModelProcess, handler: number): void {
@@ -76,7 +79,10 @@ export class Ghosts {
     await execute();
     const late = lateWriter(call, before, rows);
     if (late !== null) this.#broken('late writers', late);
-    for (const task of rows.tasks) this.#checkState(task);
+    for (const task of rows.tasks) {
+      this.#needs.set(task.id, { exclusive: task.exclusive, shared: task.shared });
+      this.#checkState(task);
+    }
     this.#checkHolds();
     this.#checkReservations(heldOfPaused(rows, table.state), 'paused');
     const { epoch, identity } = table.state;
@@ -132,7 +138,7 @@ export class Ghosts {
   }
 
   #conflict(one: string, other: string): boolean {
-    const [a, b] = [taskOf(this.#world.rows, one), taskOf(this.#world.rows, other)];
+    const [a, b] = [this.#needs.get(one), this.#needs.get(other)];
     return a !== undefined && b !== undefined && one !== other && conflict(a, b);
   }
 
@@ -155,12 +161,14 @@ export class Ghosts {
    */
   atRest(): void {
     const { rows, table, scenario, processes } = this.#world;
-    if (!processes.some(({ kind, status }) => kind === 'worker' && status === 'live')) {
+    const owns = ({ kind }: ModelProcess): boolean => kind === 'worker' || kind === 'api';
+    if (!processes.some((process) => owns(process) && process.status === 'live')) {
       const admits = processes.some(({ kind, status }) => kind === 'admitter' && status === 'live');
       if (admits) this.#checkReservations(reservedInVain(rows, table.state), 'over, or has another entry');
       return;
     }
     for (const task of rows.tasks) {
+      if (task.requester !== null) this.#broken('nothing is left', `the row of ${task.id} stays`);
       if (scenario.staysPaused === true && task.state === 'waiting') continue;
       if (task.state === 'waiting' && !isServed(rows, task)) continue;
       if (isUnsettled(task)) this.#broken('everything ends', `${task.id} stays ${task.state}`);

@@ -1,5 +1,12 @@
 import type { FinishOutcome } from '../../src/store/finish.js';
-import type { ClaimOutcome, GiveBackOutcome, TaskEntry } from '../../src/store/store.js';
+import type {
+  ClaimOutcome,
+  GiveBackOutcome,
+  InsertRunning,
+  InsertRunningOutcome,
+  LockRequest,
+  TaskEntry,
+} from '../../src/store/store.js';
 import type { Call } from './process.js';
 import type { Rows } from './rows.js';
 
@@ -36,6 +43,16 @@ function acceptedBy({ op, args, answer }: Call): { worker: string; tasks: TaskEn
     const outcome = value as ClaimOutcome;
     const claimed = outcome.status === 'claimed' ? outcome.claimed : [];
     return { worker, tasks: claimed.map(({ id, entry }) => ({ task: id, entry })) };
+  }
+  if (op === 'insertRunning') {
+    const { worker, task } = args[0] as InsertRunning;
+    return (value as InsertRunningOutcome).status === 'running'
+      ? { worker, tasks: [{ task: task.id, entry: 1 }] }
+      : null;
+  }
+  if (op === 'requestLock') {
+    const { requester, lock } = args[0] as LockRequest;
+    return value === 'requested' ? { worker: requester, tasks: [{ task: lock.id, entry: 1 }] } : null;
   }
   const worker = args[0] as string;
   if (op === 'finishTasks') {

@@ -21,7 +21,8 @@ export interface SetTimer {
 
 export interface CalledHandler {
   id: number;
-  kind: 'run' | 'rollback';
+  /** `lock`: no handler, but somebody who holds an ad-hoc lock. */
+  kind: 'run' | 'rollback' | 'lock';
   task: string;
   entry: number;
   aborted: boolean;
@@ -83,6 +84,7 @@ export class LocalProcess implements TimeHost {
   effects: Effect[] = [];
   #now = 0;
   #ids = 0;
+  #drawn = 0;
 
   constructor(name: string, incarnation: string) {
     this.name = name;
@@ -176,6 +178,10 @@ export class LocalProcess implements TimeHost {
 
   clearTimer(timer: number): void {
     this.timers.delete(timer);
+  }
+
+  drawId(): string {
+    return `${this.name}#${++this.#drawn}`;
   }
 
   #happen(told: Told): void {

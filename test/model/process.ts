@@ -22,7 +22,7 @@ export interface Timer extends SetTimer {
 /** One process of the fleet, as it is in one state: `history` is what it was told, in order, as far as it matters. */
 export class ModelProcess {
   readonly name: string;
-  readonly kind: 'worker' | 'admitter' | 'sweeper' | 'client';
+  readonly kind: 'worker' | 'api' | 'admitter' | 'sweeper' | 'client';
   /** Of a worker. */
   readonly incarnation: string;
   readonly automaton: Automaton;
@@ -75,7 +75,7 @@ export class ModelProcess {
    * and nothing is still to be done.
    */
   get isIdle(): boolean {
-    if (this.kind !== 'worker' && this.kind !== 'admitter') return false;
+    if (this.kind === 'sweeper' || this.kind === 'client') return false;
     return this.node.isIdle && this.beats === 0 && this.begunIn.size === 0;
   }
 

@@ -20,6 +20,7 @@ export function isInvisible(world: World, call: Call): boolean {
     !world.hasBegun ||
     (faults['lost table'] === undefined && faults['lost hold'] === undefined && world.rows.rebuild === null);
   const nobodyDies = !('crash' in faults) && !('freeze' in faults) && world.scenario.stops === undefined;
+  const asksForLocks = world.scenario.apis !== undefined;
   if (call.to === 'world') return true;
   switch (call.op) {
     case 'readNamespace':
@@ -27,10 +28,11 @@ export function isInvisible(world: World, call: Call): boolean {
       return epochStays;
     // Nothing but the offers of others: each admitter here serves every lane itself.
     case 'servingWorkers':
+      return world.scenario.losesLane !== true && (!asksForLocks || nobodyDies);
     case 'admissionNeeded':
       return world.scenario.losesLane !== true;
     case 'lanesToAdmit':
-      return true;
+      return !asksForLocks;
     case 'continuePauses':
       return !clients.some((what) => what.includes('pause') || what.includes('resume'));
     case 'listOwner':

@@ -10,7 +10,10 @@ export function rowsText(rows: Rows): string {
       one &&
       `${one.kind}${one.abandoned}${[...one.rows.values()].map(taskText).join()}${[...one.deleted].join()}${one.opens?.epoch}`,
   );
-  const workers = [rows.workers.keys(), rows.reaped, rows.stopped].map((all) => [...all].join()).join(';');
+  const from = [...rows.workers.values()].map(({ insertsFrom }) => insertsFrom);
+  const workers = [rows.workers.keys(), rows.reaped, rows.stopped, from]
+    .map((all) => [...all].join())
+    .join(';');
   return [epoch, identity, phase, ...tasks, ...transactions, workers].join('\n');
 }
 

@@ -1,10 +1,20 @@
 import type { HoldSource, Policies, TaskRow } from '../../src/store/store.js';
 import type { Model, ModelTask } from '../store/task-model.js';
-import { laneText } from '../../src/lane.js';
+import { lockName } from '../../src/api/ad-hoc-locks.js';
+import { laneText, lockQueue } from '../../src/lane.js';
 import { modelTask } from '../store/task-model.js';
 
 export const queue = 'default';
 export const jobName = 'job';
+
+export const defaultPolicies: Policies = {
+  maxAttempts: 3,
+  maxCrashes: 3,
+  backoff: { initialMs: 0, maxMs: 0 },
+  onWorkerLost: null,
+  timeoutMs: null,
+  rollbackTimeoutMs: null,
+};
 
 /** A row of the table of tasks: the state machine of the model, and what admission and holds need. */
 export interface StoredTask extends ModelTask {
@@ -24,8 +34,8 @@ export interface StoredWorker {
   name: string;
   counter: number;
   insertsFrom: number;
-  /** The name of the definition that it has. */
-  serves: string;
+  /** The name of the definition that it has. null: it serves its own lane only. */
+  serves: string | null;
 }
 
 /** One transaction that takes several calls: what it changed is nobody else's before it commits. */
@@ -68,7 +78,7 @@ export function emptyRows(): Rows {
 
 export function addTask(
   rows: Rows,
-  task: { id: string; exclusive: string[]; shared: string[]; policies: Policies; name?: string },
+  task: { id: string; exclusive: string[]; shared: string[]; policies: Policies | null; name?: string },
 ): void {
   const { id, exclusive, shared, policies, name = jobName } = task;
   rows.tasks.push({
@@ -79,11 +89,16 @@ export function addTask(
   });
 }
 
-export function addWorker(rows: Rows, name: string, serves: string = jobName): string {
+export function addWorker(rows: Rows, name: string, serves: string | null = jobName): string {
   const incarnation = String(++rows.lastIncarnation);
   rows.workers.set(incarnation, { incarnation, name, counter: 1, insertsFrom: 0, serves });
   rows.names.set(incarnation, name);
   return incarnation;
+}
+
+/** The lane of the ad-hoc locks of one incarnation. */
+export function lockLane(requester: string): string {
+  return laneText({ queue: lockQueue, name: lockName, needs: {}, requester });
 }
 
 export const jobLane: string = laneText({ queue, name: jobName, needs: {} });
@@ -91,9 +106,12 @@ export const jobLane: string = laneText({ queue, name: jobName, needs: {} });
 /** Whether anybody who is not reaped has its definition. */
 export function isServed(rows: Rows, { lane }: StoredTask): boolean {
   return [...rows.workers.values()].some(
-    ({ incarnation, serves }) =>
-      !rows.reaped.has(incarnation) && lane === laneText({ queue, name: serves, needs: {} }),
+    ({ incarnation, serves }) => !rows.reaped.has(incarnation) && lane === laneOf(incarnation, serves),
   );
+}
+
+function laneOf(incarnation: string, serves: string | null): string {
+  return serves === null ? lockLane(incarnation) : laneText({ queue, name: serves, needs: {} });
 }
 
 export function taskOf(rows: Rows, id: string): StoredTask | undefined {

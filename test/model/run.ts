@@ -2,19 +2,16 @@ import type { Scenario } from './scenario.js';
 import type { Choice } from './steps.js';
 import { forced } from './steps.js';
 import { addAdmitter, addClient, addHeir, addSweeper, addWorkerProcess } from './actors.js';
+import { addApiProcess } from './api-actor.js';
 import { begin, choicesOf, progressOf, ringing } from './choices.js';
 import { Guards } from './guards.js';
-import { addTask, holdSource, jobName, type StoredTask } from './rows.js';
+import { addTask, defaultPolicies, holdSource, jobName, type StoredTask } from './rows.js';
 import { World, type Automata } from './world.js';
-
-const policies = {
-  ...{ maxAttempts: 3, maxCrashes: 3, backoff: { initialMs: 0, maxMs: 0 } },
-  ...{ onWorkerLost: null, timeoutMs: null, rollbackTimeoutMs: null },
-} as const;
 
 /** Beyond so many steps nothing comes to rest any more. */
 const longestRest = 600;
 const roundsToRest = 8;
+const mostLooks = 40;
 /** In the end there are so many other steps to one look. */
 const shareOfLooks = 4;
 
@@ -53,12 +50,14 @@ export class Run {
       const { exclusive = [], shared = [], name = jobName } = task;
       addTask(world.rows, {
         ...{ id: `t${index + 1}`, name, exclusive, shared },
-        policies: { ...policies, ...task.policies },
+        policies: { ...defaultPolicies, ...task.policies },
       });
     }
     for (const [index, worker] of scenario.workers.entries()) {
       await addWorkerProcess(world, worker.name ?? `w${index + 1}`, worker);
     }
+    for (const [index, api] of (scenario.apis ?? []).entries())
+      await addApiProcess(world, `p${index + 1}`, api);
     await this.#admit(scenario.tasks.flatMap(({ admitted }, at) => (admitted === true ? [at] : [])));
     for (let each = 1; each <= (scenario.admitters ?? 1); each++) await addAdmitter(world, `a${each}`);
     for (let each = 1; each <= (scenario.sweepers ?? 0); each++) await addSweeper(world, `s${each}`);
@@ -87,7 +86,12 @@ export class Run {
     world.timePasses = true;
     const turns = new Map<string, number>();
     const still = async (): Promise<boolean> => {
+      const times = new Map<string, number>();
       for (;;) {
+        // Who looks again and again, and finds the same, waits for a beat of another.
+        const again = (times.get(world.content) ?? 0) + 1;
+        times.set(world.content, again);
+        if (again > mostLooks) return true;
         const next = nextInTurn(progressOf(world), turns);
         if (next === null || world.ghosts.violation !== null) return true;
         if (++steps > longestRest) {

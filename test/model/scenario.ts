@@ -10,6 +10,14 @@ export interface ScenarioTask {
   policies?: Partial<Policies>;
 }
 
+/** A process that is no worker. */
+export interface ScenarioApi {
+  does: 'waits for a lock' | 'takes a lock at once' | 'runs a task at once';
+  /** Default: `a`. */
+  exclusive?: string[];
+  shared?: string[];
+}
+
 /** Faults, each with how often it may happen in one run. */
 export interface FaultCounts {
   /** A process ends; what it has sent may still be executed. */
@@ -36,6 +44,7 @@ export interface Scenario {
   tasks: ScenarioTask[];
   /** Each with its slots. */
   workers: { slots: number; name?: string; serves?: string }[];
+  apis?: ScenarioApi[];
   admitters?: number;
   sweepers?: number;
   /** Whether w1 comes back under its name, where it is provably dead. */

@@ -1,5 +1,6 @@
 import type { Policies } from '../../src/store/store.js';
 import type { Scenario, ScenarioTask } from './scenario.js';
+import { lockScenarios } from './lock-scenarios.js';
 
 const conflicting: ScenarioTask[] = [{ exclusive: ['a'] }, { exclusive: ['a'] }];
 const alone: ScenarioTask[] = [{ exclusive: ['a'] }];
@@ -262,4 +263,5 @@ export const scenarios: Scenario[] = [
     tasks: [{ shared: ['a'] }, { exclusive: ['a'] }, { shared: ['a'] }],
     about: 'No fault: a reader, a writer and a reader.',
   },
+  ...lockScenarios,
 ];

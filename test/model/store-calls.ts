@@ -1,6 +1,7 @@
 import type { Finish, FinishOutcome } from '../../src/store/finish.js';
 import type { LostHoldOutcome, LostTaskOutcome } from '../../src/store/lost-workers.js';
 import type {
+  AdmissionNeed,
   CancelOutcome,
   Claim,
   ClaimOutcome,
@@ -188,7 +189,11 @@ export class StoreCalls {
   servingWorkers(): object[] {
     return [...this.rows.workers.values()]
       .filter(({ incarnation }) => !this.rows.reaped.has(incarnation))
-      .map(({ serves }) => ({ queues: [queue], names: [serves], versions: {}, requester: null }));
+      .map(({ incarnation, serves }) =>
+        serves === null
+          ? { queues: [], names: [], versions: {}, requester: incarnation }
+          : { queues: [queue], names: [serves], versions: {}, requester: null },
+      );
   }
 
   workersNamed(name: string): object[] {
@@ -208,7 +213,7 @@ export class StoreCalls {
     return 15_000;
   }
 
-  admissionNeeded(epoch: string): object {
+  admissionNeeded(epoch: string): AdmissionNeed {
     const { tasks, admission, paused, phase } = this.rows;
     const waiting = paused
       ? []
@@ -221,13 +226,9 @@ export class StoreCalls {
     const admitted = [...new Set(others.map(({ lane }) => lane))].sort();
     const takeOuts = tasks.some(({ takeOut }) => takeOut !== null) || (phase !== null && phase !== 'paused');
     const rollbacksOver = tasks.some(isRollbackOver);
-    const free =
-      lanes.includes(jobLane) ||
-      others.some((task) => !isServed(this.rows, task)) ||
-      takeOuts ||
-      rollbacksOver
-        ? admission === null
-        : null;
+    const unserved = others.some((task) => task.requester === null && !isServed(this.rows, task));
+    const isOwn = waiting.some(({ lane, requester }) => lane === jobLane || requester !== null);
+    const free = isOwn || unserved || takeOuts || rollbacksOver ? admission === null : null;
     return { lanes, admitted, due: false, takeOuts, rollbacksOver, free };
   }
 

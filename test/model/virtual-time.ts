@@ -5,6 +5,7 @@ export interface TimeHost {
   now(): number;
   setTimer(run: () => void, ms: number): number;
   clearTimer(timer: number): void;
+  drawId(): string;
 }
 
 const promises = createRequire(import.meta.url)('node:timers/promises') as Record<string, unknown>;
@@ -14,6 +15,12 @@ let host: TimeHost | null = null;
 /** Who has the timers and clocks from here on. */
 export function giveTimeTo(next: TimeHost): void {
   host = next;
+}
+
+/** Of whatever the process makes whose turn it is. */
+export function drawId(): string {
+  if (host === null) throw new Error('No process has its turn.');
+  return host.drawId();
 }
 
 /**

@@ -13,6 +13,7 @@ export function mustWait(rows: Rows, guards: Guards, { op, args }: Call): boolea
       return locked(named((args[0] as { claims: Claim[] }).claims));
     }
     case 'insertRunning':
+      return rows.rebuild !== null && guards.on('insert-waits-for-rebuild');
     case 'lockForRebuild':
       return rows.rebuild !== null;
     case 'finishTasks':
@@ -22,6 +23,8 @@ export function mustWait(rows: Rows, guards: Guards, { op, args }: Call): boolea
       return locked([args[0] as string]);
     case 'discardTasks':
       return locked(args[1] as string[]);
+    case 'settleLostLocks':
+      return [...(rows.admission?.rows.values() ?? [])].some(({ requester }) => requester === args[0]);
     case 'continuePause':
       return (rows.admission?.rows.size ?? 0) > 0;
     case 'beginPause':

@@ -14,6 +14,7 @@ import { LocalProcess } from './local-process.js';
 import { ModelProcess } from './process.js';
 import { addWorker, emptyRows, type Rows } from './rows.js';
 import { rowsText } from './rows-text.js';
+import { LockCalls } from './lock-calls.js';
 import { StoreCalls } from './store-calls.js';
 import { tableText } from './table-text.js';
 import { TransactionCalls } from './transaction-calls.js';
@@ -38,6 +39,7 @@ export class World {
   readonly table: MemoryLockTable;
   readonly calls: StoreCalls;
   readonly transactions: TransactionCalls;
+  readonly locks: LockCalls;
   readonly processes: ModelProcess[] = [];
   readonly ghosts: Ghosts;
   /** How many of each fault may still happen. */
@@ -70,6 +72,7 @@ export class World {
     this.rows = before === undefined ? emptyRows() : copyOfRows(before.rows);
     this.calls = new StoreCalls(this.rows, guards);
     this.transactions = new TransactionCalls(this.calls, guards);
+    this.locks = new LockCalls(this.rows, guards);
     this.ghosts = new Ghosts(this, before?.ghosts);
     if (before !== undefined) Object.assign(this.#texts, before.#texts);
   }
@@ -111,6 +114,12 @@ export class World {
   /** Resolves with its incarnation. */
   async register(name: string, serves: string): Promise<string> {
     const incarnation = addWorker(this.rows, name, serves);
+    await this.table.listOwner('1', { name, incarnation });
+    return incarnation;
+  }
+
+  async registerApi(name: string): Promise<string> {
+    const incarnation = addWorker(this.rows, name, null);
     await this.table.listOwner('1', { name, incarnation });
     return incarnation;
   }
@@ -277,7 +286,7 @@ export class World {
   }
 
   #work(to: Call['to'], op: string): (...args: unknown[]) => unknown {
-    const ofStore = op in this.calls ? this.calls : this.transactions;
+    const ofStore = [this.calls, this.locks].find((some) => op in some) ?? this.transactions;
     const target = to === 'table' ? this.table : to === 'world' ? this.#facts : ofStore;
     const work = (target as unknown as Record<string, (...args: unknown[]) => unknown>)[op];
     if (work === undefined) throw new Error(`The model has no ${op}.`);
