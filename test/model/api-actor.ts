@@ -39,7 +39,7 @@ const uses = {
     const { exclusive, shared } = asked(api);
     const task = {
       ...{ id: `${process.name}#1`, name: jobName, queue, payload: null, exclusive, shared, priority: 0 },
-      ...{ needs: {}, parent: null, policies: defaultPolicies },
+      ...{ needs: {}, parent: null, policies: { ...defaultPolicies, ...api.policies } },
     };
     attempts.begin([await inserts.insertRunning({ task, lock: false })]);
   },

@@ -62,4 +62,16 @@ export const lockMutants: Mutant[] = [
       },
     ],
   },
+  {
+    name: 'a roll-back goes on only with a hold that has its place',
+    rule: 'G1: a roll-back runs under the locks of its run (found by chaos)',
+    scenario: 'task at once, rolled back',
+    edits: [
+      {
+        file: 'recovery/settle-lost-holds.ts',
+        from: "if (row.state === 'rolling_back') return row.entry;",
+        to: '',
+      },
+    ],
+  },
 ];

@@ -59,6 +59,12 @@ export const lockScenarios: Scenario[] = [
     ...{ sweepers: 1, faults: { crash: 1 }, failing: ['p'], unordered: true },
   },
   {
+    ...{ name: 'task at once, rolled back', set: 'medium', tasks: alone, workers: one, sweepers: 1 },
+    about: 'A process dies while it runs a task at once, which a worker then rolls back under its locks.',
+    apis: [{ does: 'runs a task at once', policies: { rollbackTimeoutMs: 60_000 } }],
+    ...{ faults: { crash: 1 }, failing: ['p'], unordered: true },
+  },
+  {
     ...{ name: 'lock, lost table', set: 'long', tasks: alone, workers: one, apis: [...waits] },
     about: 'The table loses everything while a process waits for a lock, or holds it.',
     faults: { 'lost table': 1 },

@@ -16,6 +16,7 @@ export interface ScenarioApi {
   /** Default: `a`. */
   exclusive?: string[];
   shared?: string[];
+  policies?: Partial<Policies>;
 }
 
 /** Faults, each with how often it may happen in one run. */
