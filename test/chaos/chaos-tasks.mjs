@@ -59,3 +59,5 @@ export const spins = define('spins', { isolation: 'child' }, (payload, context, 
 export const computes = define('computes', {
   resources: ({ exclusive, shared }) => ({ exclusive, shared }),
 });
+/** Each worker runs one of these in the end. */
+export const answers = defineTask({ name: 'chaos.answers', run: () => {} });

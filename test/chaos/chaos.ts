@@ -5,9 +5,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from './checker.js';
 import { Dispatching } from './dispatching.js';
+import { findIdle } from './each-works.js';
 import { findLeftovers } from './leftovers.js';
 import { Nemesis, planFaults } from './nemesis.js';
 import { Operating } from './operating.js';
+import { findComplaints } from './read-logs.js';
 import { readRows } from './read-rows.js';
 import { readRuns } from './read-runs.js';
 import { seeded } from './seeded.js';
@@ -172,8 +174,11 @@ async function settleAndStop(system: RunningSystem, signal: AbortSignal): Promis
   const seconds = Math.round(ms / 1_000);
   const stuck =
     left === 0 ? [] : [`${left} tasks and workers were not settled ${seconds} s after the last fault.`];
+  const idle = await findIdle(system);
   const stopped = await system.fleet.stop();
-  return { settledMs: ms, leftovers: [...stuck, ...stopped, ...(await findLeftovers(system))] };
+  const complaints = findComplaints(system.folder, system.fleet.lives);
+  const leftovers = await findLeftovers(system);
+  return { settledMs: ms, leftovers: [...stuck, ...idle, ...stopped, ...complaints, ...leftovers] };
 }
 
 function byTime(one: Violation, other: Violation): number {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Dispatch, History, ProcessLife, Row, Run } from './history.js';
+import type { Dispatch, Fault, History, ProcessLife, Row, Run } from './history.js';
 import { check } from './checker.js';
 
 const second = 1_000_000;
@@ -217,6 +217,29 @@ test('recovered in time: counted anew from the end of each fault that came meanw
   expect(violated({ recoveries: [late], faults: [meanwhile] })).toEqual([]);
   const before = { ...meanwhile, from: 0, to: second / 2 };
   expect(violated({ recoveries: [late], faults: [before] })).toEqual(['recovered in time']);
+});
+
+test('recovered in time: what keeps nobody from observing is no excuse, nor what leaves one who observes', () => {
+  const recovery = { process: 'w1', incarnation: '1', killedAt: 20 * second, held: 1, freeAt: 60 * second };
+  const every = (kind: string, target: string): Fault[] =>
+    Array.from({ length: 40 }, (_, n) => ({ kind, target, from: (20 + n) * second, to: (20 + n) * second }));
+  const recoveries = [recovery];
+  const late = ['recovered in time'];
+  expect(violated({ recoveries, faults: every('flush redis', '') })).toEqual([]);
+  for (const kind of ['cancel many', 'pause queue', 'flush scripts'])
+    expect(violated({ recoveries, faults: every(kind, '') })).toEqual(late);
+  const observer = { ...other, name: 'w9', startedAt: 0 };
+  const frozen = every('freeze process', 'w2');
+  expect(violated({ recoveries, faults: frozen, processes: [worker, observer] })).toEqual(late);
+  for (const away of [{ name: 'w2' }, { startedAt: 15 * second }, { exitedAt: 25 * second }]) {
+    const processes = [worker, { ...observer, ...away }];
+    expect(violated({ recoveries, faults: frozen, processes })).toEqual([]);
+  }
+  // From the last that hit all of them on: its end, a TTL, a period, and what is allowed besides.
+  const flushed = [{ kind: 'flush redis', target: '', from: 55 * second, to: 55 * second }];
+  expect(violated({ recoveries, faults: [...frozen, ...flushed], processes: [worker, observer] })).toEqual(
+    late,
+  );
 });
 
 test('nothing left', () => {

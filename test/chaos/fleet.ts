@@ -97,8 +97,13 @@ export class Fleet {
   }
 }
 
+/** Served by that worker alone. */
+export function ownQueue(name: string): string {
+  return `of ${name}`;
+}
+
 function workerArgs({ build, ttlMs }: FleetOptions, name: string): string[] {
-  const queues = ['--queue', 'default', '--queue', 'side'];
+  const queues = ['default', 'side', ownQueue(name)].flatMap((queue) => ['--queue', queue]);
   const limits = ['--ttl', `${ttlMs}ms`, '--grace', '1s', '--concurrency', '6'];
   return [join(build, 'cli/main.js'), 'worker', '--tasks', taskFile, '--name', name, ...queues, ...limits];
 }

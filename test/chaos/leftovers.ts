@@ -24,7 +24,8 @@ export async function findLeftovers(system: RunningSystem): Promise<string[]> {
 
 async function look({ pool, direct, namespace, mark }: RunningSystem): Promise<string[]> {
   const processes = processesWith('CHAOS_MARK', mark).map((pid) => `Process ${pid} is left.`);
-  return [...processes, ...(await keysLeft(direct, namespace)), ...(await rowsLeft(pool, namespace))];
+  const inRedis = [...(await keysLeft(direct, namespace)), ...(await connectionsLeft(direct))];
+  return [...processes, ...inRedis, ...(await rowsLeft(pool, namespace))];
 }
 
 async function keysLeft(redis: Redis, namespace: string): Promise<string[]> {
@@ -44,6 +45,16 @@ async function keysLeft(redis: Redis, namespace: string): Promise<string[]> {
   } while (cursor !== '0');
   const owners = await redis.zrange(`${prefix}${epoch}:active_owners`, '0', '-1');
   return [...left, ...owners.map((owner) => `Owner ${owner} is still listed.`)];
+}
+
+/** But for the harness, and the replicas and Sentinels that servers have. */
+async function connectionsLeft(redis: Redis): Promise<string[]> {
+  const own = String(await redis.client('ID'));
+  const list = String(await redis.call('CLIENT', 'LIST', 'TYPE', 'normal'));
+  return list
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith(`id=${own} `) && !/ name=sentinel/.test(line))
+    .map((line) => `A connection to Redis is left: ${line}`);
 }
 
 async function rowsLeft(pool: pg.Pool, namespace: string): Promise<string[]> {
