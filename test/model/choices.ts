@@ -1,4 +1,4 @@
-import type { ModelProcess, Timer } from './process.js';
+import type { Call, ModelProcess, Timer } from './process.js';
 import type { Choice } from './steps.js';
 import type { World } from './world.js';
 import { may, spend } from './fault-counts.js';
@@ -24,10 +24,17 @@ export function progressOf(world: World): Choice[] {
 
 function callChoices(world: World, process: ModelProcess): Choice[] {
   return process.calls.flatMap((call) => {
-    if (call.to === 'wait') return process.runs && wouldClaim(world, call) ? [waking(world, call)] : [];
+    if (call.to === 'wait') return mayWake(world, call) ? [waking(world, call)] : [];
     if (call.answer !== null) return process.runs ? [delivery(world, call)] : [];
     return world.mustWait(call) ? [] : [execution(world, call)];
   });
+}
+
+/** Who cannot prove that it lives claims nothing, and would be woken again and again: once while nothing changes shows all. */
+function mayWake(world: World, call: Call): boolean {
+  const { process } = call;
+  if (!process.runs || !wouldClaim(world, call)) return false;
+  return process.status === 'live' || process.wokenIn < world.version;
 }
 
 function handlerChoices(world: World, process: ModelProcess): Choice[] {

@@ -2,6 +2,7 @@ import type { Exploration } from './explorer.js';
 import { mutants } from './mutants.js';
 import { ruleScenarios } from './rule-scenarios.js';
 import { scenarios } from './scenarios.js';
+import { smallScenarios } from './small-scenarios.js';
 
 export interface TriedMutant {
   mutant: string;
@@ -19,7 +20,7 @@ export function documentOf(found: readonly Exploration[], tried: readonly TriedM
 }
 
 function exploredTable(found: readonly Exploration[]): string {
-  const rows = [...scenarios, ...ruleScenarios].flatMap(({ name, about, ...scenario }) => {
+  const rows = [...scenarios, ...smallScenarios, ...ruleScenarios].flatMap(({ name, about, ...scenario }) => {
     const one = found.findLast((each) => each.scenario === name);
     if (one === undefined) return [];
     const { states, steps, ends, depth, seconds, complete, violation } = one;

@@ -35,6 +35,8 @@ export class ModelProcess {
   /** Whether something that it was told last was a fault. */
   faulted = false;
   beats = 0;
+  /** In which version of the stores it was woken last, while it could not prove that it lives. */
+  wokenIn = -1;
   /** How often it was told something that is no timer. */
   deliveries = 0;
   readonly begunIn: Map<string, number> = new Map();
@@ -56,6 +58,7 @@ export class ModelProcess {
     copy.handlers = this.handlers;
     copy.faulted = this.faulted;
     copy.beats = this.beats;
+    copy.wokenIn = this.wokenIn;
     copy.deliveries = this.deliveries;
     for (const [name, version] of this.begunIn) copy.begunIn.set(name, version);
     return copy;

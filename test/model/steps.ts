@@ -42,6 +42,7 @@ export function waking(world: World, call: Call): Choice {
     label: () => `${call.process.name}: is woken`,
     optional: false,
     happen: () => {
+      if (call.process.status !== 'live') call.process.wokenIn = world.version;
       call.answer = { value: 'claim' };
       return world.deliver(call);
     },

@@ -13,7 +13,7 @@ export type WalkerOf = (edits: Edit[]) => Promise<{ walk: typeof walk }>;
 const walksPerMutant = 500;
 
 type Walked = { walks: number; violation: Violation | null };
-type Print = (result: object, text: string) => void;
+export type Print = (result: object, text: string) => void;
 
 /** Resolves with the exit status: 1 where one broke nothing and is not explained, or where all is broken without it too. */
 export async function tryMutants(

@@ -143,7 +143,7 @@ export class World {
     const { process, answer } = call;
     if (answer === null) return;
     process.faulted = 'error' in answer && isFault(answer.error);
-    await this.tell(process, `${call.op}:${textOf(answer)}`, { what: 'answer', call: call.id, answer });
+    await this.tell(process, `${nameOf(call)}:${textOf(answer)}`, { what: 'answer', call: call.id, answer });
   }
 
   /** Has a process go on with something it was told, until it waits for the next thing. */
@@ -167,7 +167,7 @@ export class World {
     this.abandon(openedBy(call));
     process.faulted = true;
     const answer = { error: new Unavailable('No answer came.') };
-    await this.tell(process, `lost ${call.op}`, { what: 'answer', call: call.id, answer });
+    await this.tell(process, `lost ${nameOf(call)}`, { what: 'answer', call: call.id, answer });
   }
 
   /** It does not go on; what it has sent may be executed all the same. */
@@ -265,7 +265,7 @@ export class World {
     await this.execute(call);
     const { answer } = call;
     if (answer === null) return;
-    if ('value' in answer) process.told(`${call.op}:${textOf(answer.value)}`);
+    if ('value' in answer) process.told(`${nameOf(call)}:${textOf(answer.value)}`);
     const told = { what: 'answer', call: call.id, answer } as const;
     this.#comeTo(process, await process.automaton.next(process.node, process.status, told));
   }
@@ -302,6 +302,11 @@ export class World {
   #named(name: string): ModelProcess {
     return this.processes.find((one) => one.name === name) as ModelProcess;
   }
+}
+
+/** Which of the calls that its process waits for. */
+function nameOf({ process, op, id }: Call): string {
+  return `${op}${process.calls.filter((call) => call.op === op).findIndex((call) => call.id === id)}`;
 }
 
 /** The transaction that a call opened. */
