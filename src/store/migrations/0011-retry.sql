@@ -48,18 +48,20 @@ AS $$
 DECLARE
   ids uuid[];
 BEGIN
+  -- Were the state compared by =, the order of the primary key would do as well, and that reads all that has another state.
   IF retry_page.name IS NULL THEN
     ids := ARRAY(
       SELECT t.id FROM holdfast.tasks t
-      WHERE t.state = retry_page.state AND t.id > retry_page.after AND t.finished_at <= retry_page.until
-      ORDER BY t.id LIMIT retry_page.row_limit
+      WHERE t.state BETWEEN retry_page.state AND retry_page.state
+        AND (t.state, t.id) > (retry_page.state, retry_page.after) AND t.finished_at <= retry_page.until
+      ORDER BY t.state, t.id LIMIT retry_page.row_limit
     );
   ELSE
     ids := ARRAY(
       SELECT t.id FROM holdfast.tasks t
-      WHERE t.name = retry_page.name AND t.state = retry_page.state AND t.id > retry_page.after
-        AND t.finished_at <= retry_page.until
-      ORDER BY t.id LIMIT retry_page.row_limit
+      WHERE t.name = retry_page.name AND t.state BETWEEN retry_page.state AND retry_page.state
+        AND (t.state, t.id) > (retry_page.state, retry_page.after) AND t.finished_at <= retry_page.until
+      ORDER BY t.state, t.id LIMIT retry_page.row_limit
     );
   END IF;
   SELECT count(*) FILTER (WHERE r.after = 'waiting' AND r.before <> r.after),
