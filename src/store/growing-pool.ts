@@ -34,6 +34,9 @@ export class GrowingPool {
       constructor(settings?: string | pg.ClientConfig) {
         super(settings);
         clients.add(this);
+        // The pool takes its own listener away when it hands a client out, which may be in the midst of what the server has
+        // sent: that it ends the session can come with the very message that this is ready.
+        this.on('error', () => {});
         this.once('end', () => clients.delete(this));
       }
     }

@@ -92,6 +92,26 @@ describe('the PostgreSQL adapter', () => {
     expect(await pidOf(database)).not.toBe(busy);
   });
 
+  test('a session that the server ends in the moment in which it is ready is Unavailable, and no more', async () => {
+    const name = 'ended-when-ready';
+    const database = connect({ connection: `${proxy.url}?application_name=${name}` });
+    proxy.silence('replies');
+    const refused = expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
+    const ended = async (): Promise<boolean> => {
+      const sql =
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND state IS NOT NULL';
+      return (await watch.query(sql, [name])).length > 0;
+    };
+    await waitUntil(ended, 'the server has ended it');
+    const gone = async (): Promise<boolean> =>
+      (await watch.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [name])).length === 0;
+    await waitUntil(gone, 'it is gone');
+    // Both messages at once.
+    proxy.heal();
+    await refused;
+    expect(await pidOf(database)).toBeGreaterThan(0);
+  });
+
   test('waiting for a free connection is bounded too', async () => {
     const database = connect({ connections: 1, connectLimitMs: 2_000 });
     await database.transaction(async () => {
