@@ -226,7 +226,8 @@ describe('a Holdfast', () => {
     const hf = await open();
     const { id } = await hf.dispatch('x');
     const waiting = expect(hf.wait(id)).rejects.toThrow('closed while');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // By then the wait has read its row, too.
+    for (let times = 0; times < 2; times += 1) await hf.tasks.get(id);
     await hf.close();
     await waiting;
   });
