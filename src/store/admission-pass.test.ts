@@ -19,6 +19,25 @@ describe('one admission pass at a time', () => {
     expect(await opened.store.admissionPass(async () => 'third')).toBe('third');
   });
 
+  test('what comes while a pass is under way waits for the next one, with what came before it in a lane of its own', async () => {
+    const { store } = opened;
+    const insert = async (name: string): Promise<string> => (await insertOne(store, { name })).id;
+    const one = await insert('listed');
+    const late: string[] = [];
+    const inPass = await store.admissionPass(async (admission) => {
+      const lanes = await admission.lanesToAdmit(epoch);
+      late.push(await insert('not listed'), await insert('listed'));
+      return admission.tasksToAdmit({ epoch, lanes, afterPlace: '0', limit: 10 });
+    });
+    expect(inPass).toMatchObject([{ id: one }]);
+    const next = await store.admissionPass(async (admission) => {
+      const lanes = await admission.lanesToAdmit(epoch);
+      return admission.tasksToAdmit({ epoch, lanes, afterPlace: '0', limit: 10 });
+    });
+    expect(next).toMatchObject([one, ...late].map((id) => ({ id })));
+    for (const id of [one, ...late]) await store.cancelTask(id);
+  });
+
   test('what somebody is changing is not taken out of a lane, and nobody waits for it', async () => {
     const { store, database, namespace } = opened;
     const { id } = await insertOne(store);

@@ -32,12 +32,18 @@ export async function admissionPass<T>(
 }
 
 function admissionOn(run: Run, { pass, epoch }: { pass: string; epoch: string | null }): Admission {
+  // G3: what came since the lanes were looked for waits for the next pass. Before it may be one of a lane that had nothing then.
+  let lastPlace: string | null = null;
   return {
     pass,
     epoch,
     makeDue: (limit) => makeDue(run, limit),
-    lanesToAdmit: (inEpoch) => lanesToAdmit(run, inEpoch),
-    tasksToAdmit: (request) => tasksToAdmit(run, request),
+    lanesToAdmit: async (inEpoch) => {
+      const found = await lanesToAdmit(run, inEpoch);
+      lastPlace = found.lastPlace;
+      return found.lanes;
+    },
+    tasksToAdmit: (request) => tasksToAdmit(run, request, lastPlace),
     continuePauses: async (limit) => {
       const phase = await continuePause(run, null, limit);
       return phase === 'taking-out' || phase === 'resuming';

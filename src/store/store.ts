@@ -193,7 +193,10 @@ export interface Admission {
   makeDue(limit: number): Promise<number>;
   /** Lanes with tasks that wait, are due and are not admitted in the epoch; not only those that are served. */
   lanesToAdmit(epoch: string): Promise<string[]>;
-  /** The first tasks of those lanes in order of place, after a place. */
+  /**
+   * The first tasks of those lanes in order of place, after a place; none that came after the pass had asked for its lanes, as
+   * one before it may be of a lane that had nothing then.
+   */
   tasksToAdmit(request: {
     epoch: string;
     lanes: string[];

@@ -1,4 +1,4 @@
--- The epochs that each lane has waiting tasks of, by skipping from one to the next; then the first tasks of each
+-- Up to the place $5, where there is one. The epochs that each lane has waiting tasks of, by skipping from one to the next; then the first tasks of each
 -- pair in order of place, and of these the first. What is admitted in $1 is one step a lane.
 WITH RECURSIVE pairs AS (
   SELECT l.lane, first.admitted_epoch FROM (SELECT DISTINCT u.lane FROM unnest($2::text[]) AS u (lane)) l
@@ -21,7 +21,7 @@ SELECT page.* FROM pairs p
 CROSS JOIN LATERAL (
   SELECT t.id, t.entry, t.lane, t.priority, t.place, t.exclusive, t.shared FROM holdfast.tasks t
   WHERE t.state = 'waiting' AND t.due AND t.lane = p.lane AND t.admitted_epoch = p.admitted_epoch
-    AND t.place > $3::bigint
+    AND t.place > $3::bigint AND t.place <= coalesce($5::bigint, 9223372036854775807)
   ORDER BY t.place
   LIMIT $4::integer
 ) page

@@ -7,7 +7,8 @@ const sql = sqlFile(import.meta.url, './tasks-to-admit.sql');
 export async function tasksToAdmit(
   run: Run,
   { epoch, lanes, afterPlace, limit }: Parameters<Admission['tasksToAdmit']>[0],
+  upToPlace: string | null,
 ): Promise<HoldSource[]> {
   if (lanes.length === 0) return [];
-  return run<HoldSource>(sql, [epoch, lanes, afterPlace, limit]);
+  return run<HoldSource>(sql, [epoch, lanes, afterPlace, limit, upToPlace]);
 }
