@@ -193,10 +193,7 @@ export interface Admission {
   makeDue(limit: number): Promise<number>;
   /** Lanes with tasks that wait, are due and are not admitted in the epoch; not only those that are served. */
   lanesToAdmit(epoch: string): Promise<string[]>;
-  /**
-   * The first tasks of those lanes in order of place, after a place; none that came after the pass had asked for its lanes, as
-   * one before it may be of a lane that had nothing then.
-   */
+  /** The first tasks of those lanes in order of place, after a place: of those there were when it asked for its lanes. */
   tasksToAdmit(request: {
     epoch: string;
     lanes: string[];
@@ -220,9 +217,8 @@ export interface Admission {
   /** Ends roll-backs that nobody has claimed in time, and marks their holds to be taken out; returns how many. */
   endUnclaimedRollbacks(limit: number): Promise<number>;
   /**
-   * Says that nothing of these is left in the lock table. `stale`, default none: of these a later entry is there. Where
-   * the task waits and nobody is known to have admitted it, that hold was moved on meanwhile: it is marked to be taken out
-   * where the queue is paused, and else the task counts as given back.
+   * Says that nothing of these is left in the lock table. `stale`, default none: of these a later entry is there, which is
+   * marked to be taken out, or its task counts as given back, where nobody is known to have admitted it.
    */
   clearTakeOuts(gone: TaskEntry[], stale?: TaskEntry[]): Promise<void>;
 }
